@@ -6,19 +6,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "images/lib/posix/cycles.h"
 #include "images/lib/traps/result.h"
-#include "vertex/contract/machine.h"
-#include "vertex/contract/traps.h"
 
 #define US_PER_S 1000000l
-#define S_MOST   (INT64_MAX / CLOCK_HZ / 2)
-#define NEVER    UINT64_MAX
 
 static uint64_t to_cycles(const struct timeval *t)
 {
-    int64_t s = t->tv_sec < S_MOST ? t->tv_sec : S_MOST;
-
-    return (uint64_t)(s * CLOCK_HZ + t->tv_usec * CYCLES_PER_US);
+    return (uint64_t)cycles_of(t->tv_sec, t->tv_usec * 1000l);
 }
 
 /* Rounds up, so that a timer that is set never shows 0. */
@@ -36,7 +31,7 @@ static int is_time(const struct timeval *t)
 
 int setitimer(int which, const struct itimerval *value, struct itimerval *before)
 {
-    struct abi_itimer new = {.at_cycles = NEVER}, old;
+    struct abi_itimer new = {.at_cycles = FOR_EVER}, old;
 
     if (which != ITIMER_REAL || (value && (!is_time(&value->it_value) || !is_time(&value->it_interval))))
         return (int)result_to_errno(-EINVAL);
@@ -46,7 +41,7 @@ int setitimer(int which, const struct itimerval *value, struct itimerval *before
     if (result_to_errno(trap_itimer(value ? &new : NULL, &old)) < 0)
         return -1;
     if (before) {
-        uint64_t left = old.at_cycles == NEVER ? 0 : old.at_cycles > now ? old.at_cycles - now : 1;
+        uint64_t left = old.at_cycles == FOR_EVER ? 0 : old.at_cycles > now ? old.at_cycles - now : 1;
 
         *before = (struct itimerval){to_time(old.interval_cycles), to_time(left)};
     }

@@ -13,16 +13,11 @@
 #include <unistd.h>
 
 #include "images/lib/devices/ndevice_switch.h"
+#include "images/lib/posix/cycles.h"
 #include "images/lib/traps/result.h"
-#include "vertex/contract/machine.h"
-#include "vertex/contract/traps.h"
 
-#define FOR_READS    (POLLIN | POLLRDNORM)
-#define FOR_WRITES   (POLLOUT | POLLWRNORM)
-#define NS_PER_CYCLE (1000 / CYCLES_PER_US)
-#define NS_PER_S     1000000000l
-#define S_MOST       (INT64_MAX / CLOCK_HZ / 4) /* longer than any run */
-#define FOR_EVER     (~0ull)
+#define FOR_READS  (POLLIN | POLLRDNORM)
+#define FOR_WRITES (POLLOUT | POLLWRNORM)
 
 /* ---- One look ---- */
 
@@ -113,10 +108,7 @@ static uint64_t time_after(const struct timespec *t)
 {
     if (!t)
         return FOR_EVER;
-    if (t->tv_sec == 0 && t->tv_nsec == 0)
-        return 0;
-    int64_t s = t->tv_sec < S_MOST ? t->tv_sec : S_MOST;
-    return (uint64_t)(trap_cycles() + s * CLOCK_HZ + (t->tv_nsec + NS_PER_CYCLE - 1) / NS_PER_CYCLE);
+    return t->tv_sec == 0 && t->tv_nsec == 0 ? 0 : cycles_after(t);
 }
 
 /* ---- poll ---- */

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "images/lib/devices/ndevice_switch.h"
+#include "images/lib/posix/cycles.h"
 #include "images/lib/traps/result.h"
-#include "vertex/contract/machine.h"
-#include "vertex/contract/traps.h"
 
 void _exit(int status)
 {
@@ -49,10 +48,6 @@ clock_t _times(struct tms *times)
 
 /* ---- Sleeping, in virtual time ---- */
 
-#define NS_PER_CYCLE (1000 / CYCLES_PER_US)
-#define NS_PER_S     1000000000l
-#define S_MOST       (INT64_MAX / CLOCK_HZ / 2) /* longer than any run */
-
 /* Sleeps. Returns the cycles that were left when a signal handler ended the sleep, or 0. */
 static int64_t sleep_cycles(int64_t cycles)
 {
@@ -71,10 +66,9 @@ static struct timespec to_timespec(int64_t cycles)
 
 int nanosleep(const struct timespec *time, struct timespec *left)
 {
-    if (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= NS_PER_S)
+    if (!cycles_can_be(time))
         return (int)result_to_errno(-EINVAL);
-    int64_t s = time->tv_sec < S_MOST ? time->tv_sec : S_MOST;
-    int64_t rest = sleep_cycles(s * CLOCK_HZ + (time->tv_nsec + NS_PER_CYCLE - 1) / NS_PER_CYCLE);
+    int64_t rest = sleep_cycles(cycles_of(time->tv_sec, time->tv_nsec));
     if (rest == 0)
         return 0;
     if (left)

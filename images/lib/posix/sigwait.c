@@ -5,12 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "images/lib/posix/cycles.h"
 #include "images/lib/traps/result.h"
-#include "vertex/contract/machine.h"
-#include "vertex/contract/traps.h"
-
-#define NS_PER_CYCLE (1000 / CYCLES_PER_US)
-#define FOR_EVER     UINT64_MAX
 
 int pause(void)
 {
@@ -48,12 +44,7 @@ int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 
 int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
 {
-    const int64_t most_s = INT64_MAX / CLOCK_HZ / 2; /* longer than any run */
-
-    if (!time)
-        return wait_until(set, info, FOR_EVER);
-    if (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1000000000)
+    if (time && !cycles_can_be(time))
         return (int)result_to_errno(-EINVAL);
-    int64_t s = time->tv_sec < most_s ? time->tv_sec : most_s;
-    return wait_until(set, info, (uint64_t)(trap_cycles() + s * CLOCK_HZ + time->tv_nsec / NS_PER_CYCLE));
+    return wait_until(set, info, time ? cycles_after(time) : FOR_EVER);
 }
