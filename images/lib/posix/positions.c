@@ -16,15 +16,6 @@ enum { POSITIONS = 32, FORMAT_BYTES = 1024 }; /* NL_ARGMAX of newlib */
 
 struct _reent;
 
-#define PRINTING(name)                                                              \
-    int __real_##name(struct _reent *r, FILE *f, const char *format, va_list args); \
-    int __wrap_##name(struct _reent *r, FILE *f, const char *format, va_list args)
-
-PRINTING(_vfprintf_r);
-PRINTING(_svfprintf_r);
-int __real_vfprintf(FILE *f, const char *format, va_list args);
-int __wrap_vfprintf(FILE *f, const char *format, va_list args);
-
 union slot {
     uint64_t word[2];
     long double quad; /* aligns */
@@ -144,33 +135,22 @@ static void reorder(const struct plan *p, va_list args, union slot *laid)
 
 _Static_assert(sizeof(va_list) == sizeof(void *), "a variable list is an address");
 
-#define PRINT(call, format, args)                              \
-    do {                                                       \
-        struct plan plan;                                      \
-        union slot laid[2 * POSITIONS];                        \
-        if (!strchr(format, '$') || !make_plan(&plan, format)) \
-            return call(format, args);                         \
-        reorder(&plan, args, laid);                            \
-        return call(plan.format, (va_list)laid);               \
-    } while (0)
+/* A call of newlib's, `parameters` before the format. */
+#define PRINTING(name, parameters, ...)                                \
+    int __real_##name(parameters, const char *format, va_list args);   \
+    int __wrap_##name(parameters, const char *format, va_list args);   \
+    int __wrap_##name(parameters, const char *format, va_list args)    \
+    {                                                                  \
+        struct plan plan;                                              \
+        union slot laid[2 * POSITIONS];                                \
+                                                                       \
+        if (!strchr(format, '$') || !make_plan(&plan, format))         \
+            return __real_##name(__VA_ARGS__, format, args);           \
+        reorder(&plan, args, laid);                                    \
+        return __real_##name(__VA_ARGS__, plan.format, (va_list)laid); \
+    }
+#define BOTH(first, second) first, second
 
-int __wrap__vfprintf_r(struct _reent *r, FILE *f, const char *format, va_list args)
-{
-#define CALL(text, list) __real__vfprintf_r(r, f, text, list)
-    PRINT(CALL, format, args);
-#undef CALL
-}
-
-int __wrap__svfprintf_r(struct _reent *r, FILE *f, const char *format, va_list args)
-{
-#define CALL(text, list) __real__svfprintf_r(r, f, text, list)
-    PRINT(CALL, format, args);
-#undef CALL
-}
-
-int __wrap_vfprintf(FILE *f, const char *format, va_list args)
-{
-#define CALL(text, list) __real_vfprintf(f, text, list)
-    PRINT(CALL, format, args);
-#undef CALL
-}
+PRINTING(_vfprintf_r, BOTH(struct _reent *r, FILE *f), r, f)
+PRINTING(_svfprintf_r, BOTH(struct _reent *r, FILE *f), r, f)
+PRINTING(vfprintf, FILE *f, f)
