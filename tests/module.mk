@@ -11,6 +11,7 @@ PRODUCT := $(PROGRAMS)
 GUEST_FLAGS_processes := -Nprocs 3
 GUEST_FLAGS_short := -Nprocs 3
 GUEST_FLAGS_calls := -I.
+GUEST_FLAGS_collectives := -I.
 GUEST_FLAGS_rexec := -I.
 GUEST_FLAGS_odd := -I.
 GUEST_FLAGS_ends := -I.

@@ -152,12 +152,13 @@ def block_groups(lab):
             return "%.0f" % us[name] if name in us else "-"
 
         return [str(n), "%.0f" % (dim * eight / 20), *map(show, ("barrier", "broadcast", "all-reduce")),
-                "%.0f" % ((n - 1) * 64 * 9 / 20), *map(show, ("gather", "scatter", "exchange")),
+                "%.0f" % ((n - 1) * 64 * 9 / 20), *map(show, ("gather", "scatter", "all-gather", "exchange")),
+                show("scan"), "%.1f" % (us["long-all-reduce"] / (65536 * 9 / 20)),
                 "%.1f %%" % (100 * 1048576 * 9 / 20 / us["megabyte"]) if "megabyte" in us else "-"]
 
     return table("nodes | log2 n messages, us | barrier | broadcast, 8 B | all-reduce, 8 B | n - 1 parts by one "
-                 "channel, us | gather, 64 B each | scatter, 64 B each | exchange, 64 B each | broadcast, 1 MB: of the "
-                 "channel",
+                 "channel, us | gather, 64 B each | scatter, 64 B each | all-gather, 64 B each | exchange, 64 B each | "
+                 "scan, 8 B | all-reduce, 64 KB: times by a channel | broadcast, 1 MB: of the channel",
                  row, [2, 4, 8, 16, 50, 64, 256])
 
 

@@ -3,104 +3,12 @@
  */
 #include "libpio/group/collect.h"
 
-#include <stddef.h>
+#include <string.h>
 #include <sysn.h>
 
+#include "libpio/group/halves.h"
 #include "libpio/group/stream.h"
 #include "vertex/contract/traps.h"
-
-void collect_all(struct group *g, int context)
-{
-    const struct group *domain = endpoint_domain ? endpoint_domain() : NULL;
-
-    if (domain) {
-        *g = *domain;
-        return;
-    }
-    const struct abi_whoami *self = trap_self();
-    *g = (struct group){.size = self->nodes,
-                        .rank = self->node,
-                        .place = self->node,
-                        .context = context,
-                        .procid = self->proc,
-                        .is_subcube = (self->nodes & (self->nodes - 1)) == 0,
-                        .has_broadcast = self->broadcasts != 0};
-}
-
-/* ---- Places ---- */
-
-int collect_rank(const struct group *g, int place)
-{
-    return g->process ? g->rank_at[place] : place;
-}
-
-int collect_place(const struct group *g, int rank)
-{
-    return g->process ? g->place_of[rank] : rank;
-}
-
-static int process_at(const struct group *g, int place)
-{
-    return g->process ? g->process[g->rank_at[place]] : N_PROCESS(place, g->procid);
-}
-
-static int note(struct group *g, int place, long result)
-{
-    if (result < 0)
-        g->failed = collect_rank(g, place);
-    return (int)result;
-}
-
-int collect_give(struct group *g, int place, const void *buf, long bytes, int type)
-{
-    return note(g, place, trap_cwrite(buf, bytes, process_at(g, place), type, g->context));
-}
-
-int collect_take(struct group *g, int place, void *buf, long bytes, int type)
-{
-    int from = process_at(g, place);
-
-    return note(g, place, trap_read_context(buf, bytes, &from, &type, g->context));
-}
-
-bool collect_is_cube(const struct group *g)
-{
-    return (g->size & (g->size - 1)) == 0;
-}
-
-/* ---- The tree ---- */
-
-int collect_place_at(const struct group *g, int position, int root)
-{
-    return collect_is_cube(g) ? position ^ root : (position + root) % g->size;
-}
-
-int collect_position(const struct group *g, int root)
-{
-    return collect_is_cube(g) ? g->place ^ root : (g->place - root + g->size) % g->size;
-}
-
-/* The lowest bit that is set; of the root, the first power of two that is not below the size. */
-static int reach(const struct group *g, int position)
-{
-    int bit = 1;
-
-    while (bit < g->size && (position & bit) == 0)
-        bit <<= 1;
-    return bit;
-}
-
-int collect_subtree(const struct group *g, int position)
-{
-    int most = reach(g, position), left = g->size - position;
-
-    return most < left ? most : left;
-}
-
-int collect_parent(int position)
-{
-    return position & (position - 1);
-}
 
 /* ---- Reduction ---- */
 
@@ -114,7 +22,7 @@ static long bytes_of(const struct collect_reduction *x)
 /* Combines what the children of this member have. The nearest has the smallest subtree, so its message comes first. */
 static INLINE int reduce_children(struct group *g, const struct collect_reduction *x, int root, int type)
 {
-    int position = collect_position(g, root), own_reach = reach(g, position);
+    int position = collect_position(g, root), own_reach = collect_reach(g, position);
     long bytes = bytes_of(x);
 
     for (int distance = 1; distance < own_reach && position + distance < g->size; distance <<= 1) {
@@ -129,6 +37,8 @@ static INLINE int reduce_children(struct group *g, const struct collect_reductio
 
 int collect_reduce(struct group *g, const struct collect_reduction *x, int root, int type)
 {
+    if (bytes_of(x) > HALVES_LEAST_BYTES)
+        return halves_reduce(g, x, root, type);
     int position = collect_position(g, root), result = reduce_children(g, x, root, type);
 
     if (result == 0 && position > 0)
@@ -143,7 +53,7 @@ static int pass_on(struct group *g, void *buf, int bytes, int root, int type)
 {
     int position = collect_position(g, root), result = 0;
 
-    for (int distance = reach(g, position) / 2; result >= 0 && distance > 0; distance /= 2)
+    for (int distance = collect_reach(g, position) / 2; result >= 0 && distance > 0; distance /= 2)
         if (position + distance < g->size)
             result = collect_give(g, collect_place_at(g, position + distance, root), buf, bytes, type);
     return result < 0 ? result : 0;
@@ -182,15 +92,15 @@ static bool is_one_message(const struct group *g, long bytes)
 static int all_reduce_below(struct group *g, const struct collect_reduction *x, long bytes, int type)
 {
     int parent = collect_place_at(g, collect_parent(collect_position(g, 0)), 0), source = g->has_broadcast ? 0 : parent;
-    int to = process_at(g, parent), from = process_at(g, source);
+    int to = collect_process_at(g, parent), from = collect_process_at(g, source);
     bool given;
 
     int result = reduce_children(g, x, 0, type);
     if (result < 0)
         return result;
-    result = note(g, parent, trap_write_and_read(x->elements, bytes, to, from, type, g->context, &given));
+    result = collect_note(g, parent, trap_write_and_read(x->elements, bytes, to, from, type, g->context, &given));
     if (result < 0)
-        return given ? note(g, source, result) : result;
+        return given ? collect_note(g, source, result) : result;
     return g->has_broadcast ? 0 : pass_on(g, x->elements, (int)bytes, 0, type);
 }
 
@@ -198,12 +108,44 @@ int collect_all_reduce(struct group *g, const struct collect_reduction *x, int t
 {
     long bytes = bytes_of(x);
 
-    if (g->place != 0 && is_one_message(g, bytes))
+    if (bytes > HALVES_LEAST_BYTES)
+        return halves_reduce(g, x, HALVES_ALL, type);
+    if (g->place != 0 && is_one_message(g, bytes) && !g->take)
         return all_reduce_below(g, x, bytes, type);
     int result = collect_reduce(g, x, 0, type);
 
     return result < 0 ? result : collect_broadcast(g, x->elements, (int)bytes, 0, type);
 }
+
+/* ---- Scan ---- */
+
+/* In step i every rank has the combination of the 2^i ranks up to it, gives it 2^i ranks on, and puts what comes before
+ * its own [Hillis, Steele: Data parallel algorithms, Comm. ACM 29(12), 1986]. */
+int collect_scan(struct group *g, const struct collect_reduction *x, void *before, int type)
+{
+    long bytes = bytes_of(x);
+    bool has_before = false;
+    int result = 0;
+
+    for (int distance = 1; result >= 0 && distance < g->size; distance <<= 1) {
+        if (g->rank + distance < g->size)
+            result = collect_give(g, collect_place(g, g->rank + distance), x->elements, bytes, type);
+        if (result < 0 || g->rank < distance)
+            continue;
+        result = collect_take(g, collect_place(g, g->rank - distance), x->room, bytes, type);
+        if (result < 0 || x->n == 0)
+            continue;
+        if (before && has_before)
+            x->operation(before, x->room, before, x->n);
+        else if (before)
+            memcpy(before, x->room, (size_t)bytes);
+        has_before = true;
+        x->operation(x->elements, x->room, x->elements, x->n);
+    }
+    return result < 0 ? result : 0;
+}
+
+/* ---- Barrier ---- */
 
 /* The members that a trap csync concerns: the children of this one, the nearest first, whom it tells, and from whom it
  * learns that all have come. */
@@ -213,7 +155,7 @@ struct turnstile {
 
 static struct turnstile turnstile_of(const struct group *g)
 {
-    int position = collect_position(g, 0), own_reach = reach(g, position);
+    int position = collect_position(g, 0), own_reach = collect_reach(g, position);
     struct turnstile t = {.to = g->place};
 
     for (int distance = 1; distance < own_reach && position + distance < g->size; distance <<= 1)
@@ -229,16 +171,18 @@ int collect_barrier(struct group *g, int type)
     const struct turnstile t = turnstile_of(g);
     int64_t from[sizeof t.child / sizeof *t.child];
     bool is_root = g->place == t.to;
-    struct trap_sync s = {.from = from, .n = t.children, .dest = is_root ? -1 : process_at(g, t.to)};
+    struct trap_sync s = {.from = from, .n = t.children, .dest = is_root ? -1 : collect_process_at(g, t.to)};
 
     if (g->size == 1)
         return 0;
+    if (g->take)
+        return collect_all_reduce(g, &(struct collect_reduction){0}, type);
     if (is_root && g->has_broadcast)
         s.dest = N_PROCESS(N_DEST_ALL, g->procid);
     for (int i = 0; i < t.children; i++)
-        from[i] = process_at(g, t.child[i]);
-    long result = trap_context_sync(&s, is_root ? -1 : process_at(g, t.source), type, g->context);
+        from[i] = collect_process_at(g, t.child[i]);
+    long result = trap_context_sync(&s, is_root ? -1 : collect_process_at(g, t.source), type, g->context);
     if (result < 0)
-        return note(g, s.n > 0 ? t.child[t.children - s.n] : s.dest >= 0 ? t.to : t.source, result);
+        return collect_note(g, s.n > 0 ? t.child[t.children - s.n] : s.dest >= 0 ? t.to : t.source, result);
     return g->has_broadcast ? 0 : pass_on(g, NULL, 0, 0, type);
 }

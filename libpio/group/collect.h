@@ -16,8 +16,10 @@
 #define NCUBE_GROUP_COLLECT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "libpio/group/group.h"
+#include "libpio/group/members.h"
 #include "vertex/contract/system.h"
 
 /* Makes *g the group of all nodes, with the caller's procid, in a context whose number the caller knows to be free. If
@@ -34,21 +36,19 @@ static inline int collect_type(const struct group *g, int type)
 /* The group that `nself` is; NULL: all nodes. A program that does not name `nself` has no such function. */
 const struct group *endpoint_domain(void) __attribute__((weak));
 
-/* Messages by place. collect_take returns the bytes. */
+/* Messages by place. collect_take returns the bytes. A library that must make progress while it waits sets g->take,
+ * which then receives every message of the group's operations. */
 int collect_give(struct group *g, int place, const void *buf, long bytes, int type);
 int collect_take(struct group *g, int place, void *buf, long bytes, int type);
 
-int collect_rank(const struct group *g, int place);
-int collect_place(const struct group *g, int rank);
+/* The result of a message to or from that place: an error is noted in g->failed. */
+int collect_note(struct group *g, int place, long result);
 
-/* 2^k members. */
-bool collect_is_cube(const struct group *g);
-/* The place of a position of the tree with that root (a place), and the position of this member. */
-int collect_place_at(const struct group *g, int position, int root);
-int collect_position(const struct group *g, int root);
-/* How many positions the subtree of a position has, itself included; and its parent. */
-int collect_subtree(const struct group *g, int position);
-int collect_parent(int position);
+/* Where the search for a process's rank begins in g->lookup. */
+static inline uint32_t group_hash(const struct group *g, int process)
+{
+    return (uint32_t)process * 2654435769u >> (32 - g->lookup_bits); /* Knuth's multiplicative hashing */
+}
 
 /* As group_make; the members are processes of the program, even if `nself` is a domain. The caller calls trap_note. */
 int group_make_of(struct group *g, const int *member, int size);
@@ -58,10 +58,14 @@ int collect_barrier(struct group *g, int type);
 /* Copies the buffer of the member at that place to all. */
 int collect_broadcast(struct group *g, void *buf, int bytes, int root, int type);
 
-/* Combines n elements: into[i] = low[i] OP high[i]. `low` comes from lower positions than `high`; `into` is `low`. */
+/* Combines n elements: into[i] = low[i] OP high[i]. `low` comes from lower places, in scans from lower ranks, than
+ * `high`; `into` is one of the two. OP is associative. */
 typedef void collect_operation(void *into, const void *low, const void *high, int n);
-collect_operation collect_sum_ints, collect_least_ints, collect_greatest_ints, collect_and_ints;
-collect_operation collect_sum_doubles, collect_least_doubles, collect_greatest_doubles;
+collect_operation collect_sum_ints, collect_product_ints, collect_least_ints, collect_greatest_ints;
+collect_operation collect_and_ints, collect_or_ints, collect_xor_ints;
+collect_operation collect_sum_int64s, collect_product_int64s, collect_least_int64s, collect_greatest_int64s;
+collect_operation collect_and_int64s, collect_or_int64s, collect_xor_int64s;
+collect_operation collect_sum_doubles, collect_product_doubles, collect_least_doubles, collect_greatest_doubles;
 
 /* n elements of element_bytes each; `room` is scratch memory of the same size as all of them. */
 struct collect_reduction {
@@ -74,5 +78,15 @@ struct collect_reduction {
 int collect_reduce(struct group *g, const struct collect_reduction *x, int root, int type);
 /* The same at all members. */
 int collect_all_reduce(struct group *g, const struct collect_reduction *x, int type);
+
+/* Replaces the elements by the combination of those of all ranks up to this one. before: the combination without this
+ * rank's, not written on rank 0; NULL: not wanted. */
+int collect_scan(struct group *g, const struct collect_reduction *x, void *before, int type);
+
+/* As group_gather and so on, with a place for the root. They check nothing but the sum of the lengths. */
+int collect_gather(struct group *g, const void *part, void *all, const int *bytes, int root, int type);
+int collect_scatter(struct group *g, const void *all, void *part, const int *bytes, int root, int type);
+int collect_all_gather(struct group *g, const void *part, void *all, const int *bytes, int type);
+int collect_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes, int type);
 
 #endif

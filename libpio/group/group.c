@@ -1,9 +1,9 @@
 /*
- * The calls of a group (group.h): they check their arguments and leave the work to collect.c; group_parts.c has those
- * that move parts.
+ * The calls of a group (group.h): they check their arguments and leave the work to the functions of collect.h.
  */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysn.h>
 
 #include "libpio/group/collect.h"
@@ -17,19 +17,16 @@ static bool is_rank(const struct group *g, int rank)
 
 /* ---- Messages ---- */
 
-static int process_of(const struct group *g, int rank)
-{
-    return g->process ? g->process[rank] : N_PROCESS(rank, g->procid);
-}
-
 static int rank_of(const struct group *g, int process)
 {
     if (!g->process)
         return N_NODE_OF(process);
-    for (int r = 0; r < g->size; r++)
-        if (g->process[r] == process)
-            return r;
-    return N_ANY;
+    for (uint32_t at = group_hash(g, process);; at = (at + 1) & ((1u << g->lookup_bits) - 1)) {
+        int rank = g->lookup[at];
+
+        if (rank < 0 || g->process[rank] == process)
+            return rank < 0 ? N_ANY : rank;
+    }
 }
 
 static bool may_match(const struct group *g, int rank, int type)
@@ -41,7 +38,7 @@ int group_write(struct group *g, const void *buf, int n, int rank, int type)
 {
     if (!is_rank(g, rank) || type < 0 || type > GROUP_TYPE_MAX)
         return trap_note(-N_EINVAL);
-    int result = (int)trap_cwrite(buf, n, process_of(g, rank), type, g->context);
+    int result = (int)trap_cwrite(buf, n, collect_process(g, rank), type, g->context);
     if (result < 0)
         g->failed = rank;
     return result;
@@ -54,7 +51,7 @@ static int receive(struct group *g, void *buf, int n, int *rank, int *type, bool
 
     if (!may_match(g, *from, *of))
         return trap_note(-N_EINVAL);
-    int src = *from == N_ANY ? N_ANY : process_of(g, *from);
+    int src = *from == N_ANY ? N_ANY : collect_process(g, *from);
     int result =
         (int)(tests ? trap_test_context(&src, of, g->context) : trap_read_context(buf, n, &src, of, g->context));
     if (src != N_ANY)
@@ -88,30 +85,58 @@ int group_broadcast(struct group *g, void *buf, int bytes, int root)
     return collect_broadcast(g, buf, bytes, collect_place(g, root), GROUP_TYPE(group_broadcast));
 }
 
-static collect_operation *const operations[][4] = {
-    [GROUP_INT] = {collect_sum_ints, collect_least_ints, collect_greatest_ints, collect_and_ints},
-    [GROUP_DOUBLE] = {collect_sum_doubles, collect_least_doubles, collect_greatest_doubles, NULL},
+static collect_operation *const operations[][GROUP_XOR + 1] = {
+    [GROUP_INT] = {collect_sum_ints, collect_least_ints, collect_greatest_ints, collect_and_ints, collect_product_ints,
+                   collect_or_ints, collect_xor_ints},
+    [GROUP_DOUBLE] = {collect_sum_doubles, collect_least_doubles,
+                      collect_greatest_doubles, [GROUP_PRODUCT] = collect_product_doubles},
+    [GROUP_INT64] = {collect_sum_int64s, collect_least_int64s, collect_greatest_int64s, collect_and_int64s,
+                     collect_product_int64s, collect_or_int64s, collect_xor_int64s},
 };
 
-/* Of a few elements the scratch memory is on the stack. root: a place, or -1: all get the result. */
+/* A reduction, or a scan: what is done with the elements. */
+struct reduction {
+    enum { TO_ONE, TO_ALL, SCAN, SCAN_BEFORE } kind;
+    int root; /* TO_ONE: a place */
+};
+
+static int carry_out(struct group *g, const struct collect_reduction *x, struct reduction how)
+{
+    size_t bytes = (size_t)x->n * (size_t)x->element_bytes;
+
+    switch (how.kind) {
+    case TO_ONE:
+        return collect_reduce(g, x, how.root, GROUP_TYPE(group_reduce));
+    case TO_ALL:
+        return collect_all_reduce(g, x, GROUP_TYPE(group_all_reduce));
+    case SCAN:
+        return collect_scan(g, x, NULL, GROUP_TYPE(group_scan));
+    default: /* the room's second half has the elements that the scan works on */
+        return collect_scan(g,
+                            &(struct collect_reduction){memcpy((char *)x->room + bytes, x->elements, bytes), x->room,
+                                                        x->n, x->element_bytes, x->operation},
+                            x->elements, GROUP_TYPE(group_scan_before));
+    }
+}
+
+/* Of a few elements the scratch memory is on the stack. */
 static int reduce(struct group *g, void *elements, int n, enum group_element element, enum group_operation operation,
-                  int root)
+                  struct reduction how)
 {
     double few[16];
 
-    if (g->size < 1 || n < 0 || (unsigned)element > GROUP_DOUBLE || (unsigned)operation > GROUP_AND ||
+    if (g->size < 1 || n < 0 || (unsigned)element > GROUP_INT64 || (unsigned)operation > GROUP_XOR ||
         !operations[element][operation])
         return trap_note(-N_EINVAL);
     int element_bytes = element == GROUP_INT ? sizeof(int) : sizeof(double);
     if (n > INT_MAX / element_bytes)
         return trap_note(-N_EINVAL);
-    size_t bytes = (size_t)n * (size_t)element_bytes;
+    size_t bytes = (size_t)n * (size_t)element_bytes * (how.kind == SCAN_BEFORE ? 2 : 1);
     void *room = bytes <= sizeof few ? few : malloc(bytes);
     if (!room)
         return trap_note(-N_ENOMEM);
     const struct collect_reduction x = {elements, room, n, element_bytes, operations[element][operation]};
-    int result = root < 0 ? collect_all_reduce(g, &x, GROUP_TYPE(group_all_reduce))
-                          : collect_reduce(g, &x, root, GROUP_TYPE(group_reduce));
+    int result = carry_out(g, &x, how);
     if (room != few)
         free(room);
     return result;
@@ -122,10 +147,48 @@ int group_reduce(struct group *g, void *elements, int n, enum group_element elem
 {
     if (!is_rank(g, root))
         return trap_note(-N_EINVAL);
-    return reduce(g, elements, n, element, operation, collect_place(g, root));
+    return reduce(g, elements, n, element, operation, (struct reduction){TO_ONE, collect_place(g, root)});
 }
 
 int group_all_reduce(struct group *g, void *elements, int n, enum group_element element, enum group_operation operation)
 {
-    return reduce(g, elements, n, element, operation, -1);
+    return reduce(g, elements, n, element, operation, (struct reduction){.kind = TO_ALL});
+}
+
+int group_scan(struct group *g, void *elements, int n, enum group_element element, enum group_operation operation)
+{
+    return reduce(g, elements, n, element, operation, (struct reduction){.kind = SCAN});
+}
+
+int group_scan_before(struct group *g, void *elements, int n, enum group_element element,
+                      enum group_operation operation)
+{
+    return reduce(g, elements, n, element, operation, (struct reduction){.kind = SCAN_BEFORE});
+}
+
+/* ---- Parts ---- */
+
+int group_gather(struct group *g, const void *part, void *all, const int *bytes, int root)
+{
+    if (!is_rank(g, root))
+        return trap_note(-N_EINVAL);
+    return collect_gather(g, part, all, bytes, collect_place(g, root), GROUP_TYPE(group_gather));
+}
+
+int group_scatter(struct group *g, const void *all, void *part, const int *bytes, int root)
+{
+    if (!is_rank(g, root))
+        return trap_note(-N_EINVAL);
+    return collect_scatter(g, all, part, bytes, collect_place(g, root), GROUP_TYPE(group_scatter));
+}
+
+int group_all_gather(struct group *g, const void *part, void *all, const int *bytes)
+{
+    return g->size < 1 ? trap_note(-N_EINVAL) : collect_all_gather(g, part, all, bytes, GROUP_TYPE(group_all_gather));
+}
+
+int group_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes)
+{
+    return g->size < 1 ? trap_note(-N_EINVAL)
+                       : collect_exchange(g, to, to_bytes, from, from_bytes, GROUP_TYPE(group_exchange));
 }

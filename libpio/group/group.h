@@ -29,14 +29,20 @@ struct group {
     int *process;  /* [size], at each rank */
     int *rank_at;  /* [size], at each place */
     int *place_of; /* [size], of each rank */
+    int *lookup;   /* [1 << lookup_bits], of ranks by process */
+    int lookup_bits;
     int is_subcube;
     int has_broadcast; /* all nodes, and the network can broadcast to them */
+    int is_guest;      /* the context belongs to another group */
+    /* Receives the messages of the operations; NULL: a trap does. Arguments and result are those of cread. */
+    int (*take)(struct group *g, int process, void *buf, long bytes, int type);
 };
 
-/* What a reduction does with two elements, and what these are. A sum of ints that is too large has the low 32 bits of
- * the true one. GROUP_AND combines the bits of ints; there is none of doubles. */
-enum group_operation { GROUP_SUM, GROUP_LEAST, GROUP_GREATEST, GROUP_AND };
-enum group_element { GROUP_INT, GROUP_DOUBLE };
+/* What a reduction does with two elements, and what these are: int, double or int64_t. Sums and products of integers
+ * that are too large have the low bits of the true ones. GROUP_AND, GROUP_OR and GROUP_XOR combine the bits of
+ * integers; there are none of doubles. */
+enum group_operation { GROUP_SUM, GROUP_LEAST, GROUP_GREATEST, GROUP_AND, GROUP_PRODUCT, GROUP_OR, GROUP_XOR };
+enum group_element { GROUP_INT, GROUP_DOUBLE, GROUP_INT64 };
 
 /*
  * Makes a group. All members call it, with the same list: member[r] is the process (N_PROCESS) of rank r; NULL, with
@@ -48,7 +54,17 @@ enum group_element { GROUP_INT, GROUP_DOUBLE };
  */
 int group_make(struct group *g, const int *member, int size);
 
-/* Gives a group back. All members call it. Before that they must have received all messages of group_write.
+/*
+ * Makes a group in the context of `of`, without a message: rank r is rank_of[r] of `of`, which must live longer. The
+ * list is copied. Members of several groups in one context must call the operations of these in one order, as if they
+ * were one group, and must not use one type for messages of two of them.
+ * Returns 0. Errors, after which there is no group: EINVAL: size < 1, a rank that `of` does not have, or one that is
+ * in the list twice; ESRCH: the caller is not in the list; ENOMEM.
+ */
+int group_make_in(struct group *g, const struct group *of, const int *rank_of, int size);
+
+/* Gives a group back. All members call it. Before that they must have received all messages of group_write. For a group
+ * of group_make_in it is no message.
  * Returns 0. After an error of a message this member has given its part back, too. */
 int group_free(struct group *g);
 
@@ -67,14 +83,22 @@ int group_broadcast(struct group *g, void *buf, int bytes, int root);
 
 /*
  * Combine n elements of all members, place by place: group_reduce at the root, while the other members' elements are
- * left undefined; group_all_reduce at all members. The order of combination depends only on the members, so sums of
- * doubles have the same bits on all members and in every run.
+ * left undefined; group_all_reduce at all members. The order of combination depends only on the members and on n, so
+ * sums of doubles have the same bits on all members and in every run.
  * Return 0. Errors: EINVAL: n < 0, a bad root, an operation or element that does not exist; ENOMEM.
  */
 int group_reduce(struct group *g, void *elements, int n, enum group_element element, enum group_operation operation,
                  int root);
 int group_all_reduce(struct group *g, void *elements, int n, enum group_element element,
                      enum group_operation operation);
+
+/*
+ * Combine n elements of all ranks up to this one: group_scan with this one's, group_scan_before without, which leaves
+ * rank 0's as they are. Results and errors are those of group_all_reduce.
+ */
+int group_scan(struct group *g, void *elements, int n, enum group_element element, enum group_operation operation);
+int group_scan_before(struct group *g, void *elements, int n, enum group_element element,
+                      enum group_operation operation);
 
 /*
  * Collect parts at the root, and share them out. bytes[r] is the length of rank r's part; the list is the same on all
@@ -85,11 +109,15 @@ int group_all_reduce(struct group *g, void *elements, int n, enum group_element 
 int group_gather(struct group *g, const void *part, void *all, const int *bytes, int root);
 int group_scatter(struct group *g, const void *all, void *part, const int *bytes, int root);
 
+/* Collects the parts at all members. Arguments, result and errors are those of group_gather. */
+int group_all_gather(struct group *g, const void *part, void *all, const int *bytes);
+
 /*
  * All to all: sends to_bytes[r] bytes to each rank r, and receives from_bytes[r] from it. The parts lie one after the
- * other in the order of ranks, in `to` and in `from`.
- * Returns 0. Errors: EINVAL: a negative length or more than 2^31 - 1 bytes in all; EPROTO: a part is shorter
- * than from_bytes tells; EMSGSIZE: it is longer; ENOMEM.
+ * other in the order of ranks, in `to` and in `from`. An empty part costs no message.
+ * Returns 0. Errors: EINVAL: a negative length, more than 2^31 - 1 bytes in all, or two lengths of the own part;
+ * EPROTO: a part is shorter than from_bytes tells; EMSGSIZE: it is longer; ENOMEM. A part that only its sender knows of
+ * stays unread, and the next exchange with that member gets it.
  */
 int group_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes);
 

@@ -102,6 +102,21 @@ static int find_self(struct group *g)
     return g->rank < 0 ? -N_ESRCH : 0;
 }
 
+/* Ranks by process, at most two thirds full. */
+static void fill_lookup(struct group *g)
+{
+    uint32_t mask = (1u << g->lookup_bits) - 1;
+
+    memset(g->lookup, -1, (mask + 1) * sizeof *g->lookup);
+    for (int r = 0; r < g->size; r++) {
+        uint32_t at = group_hash(g, g->process[r]);
+
+        while (g->lookup[at] >= 0)
+            at = (at + 1) & mask;
+        g->lookup[at] = r;
+    }
+}
+
 static int take_list(struct group *g, const int *member, int size)
 {
     int error, nodes = trap_self()->nodes;
@@ -110,15 +125,20 @@ static int take_list(struct group *g, const int *member, int size)
         return -N_EINVAL;
     size_t bytes = (size_t)size * sizeof(int);
     g->size = size;
-    g->process = malloc(3 * bytes);
+    for (g->lookup_bits = 1; 2 << g->lookup_bits < 3 * size; g->lookup_bits++)
+        ;
+    g->process = malloc(3 * bytes + (sizeof(int) << g->lookup_bits));
     struct placing *order = malloc((size_t)size * sizeof *order);
     if (g->process && order) {
         g->rank_at = g->process + size;
         g->place_of = g->rank_at + size;
+        g->lookup = g->place_of + size;
         memcpy(g->process, member, bytes);
         error = find_self(g);
         if (!error)
             error = place_all(g, order);
+        if (!error)
+            fill_lookup(g);
         g->has_broadcast = !error && g->is_subcube && size == nodes && trap_self()->broadcasts != 0;
     } else {
         error = -N_ENOMEM;
@@ -163,63 +183,78 @@ static int agree(struct group *g)
     return 0;
 }
 
+static void drop(struct group *g)
+{
+    free(g->process);
+    g->process = NULL;
+    g->size = 0;
+}
+
 static int finish(struct group *g, int error)
 {
-    if (!error)
+    if (!error && !g->is_guest)
         error = agree(g);
-    if (error) {
-        free(g->process);
-        g->process = NULL;
-        g->size = 0;
-    }
+    if (error)
+        drop(g);
     return error;
+}
+
+static int make_of(struct group *g, const int *member, int size)
+{
+    return finish(g, take_list(g, member, size));
 }
 
 int group_make_of(struct group *g, const int *member, int size)
 {
     *g = (struct group){.context = CONTEXT_GROUP};
-    return finish(g, take_list(g, member, size));
+    return make_of(g, member, size);
 }
 
-/* A part of a domain: its members by the domain's ranks, or all of them. */
-static int make_in_domain(struct group *g, const struct group *domain, const int *member, int size)
+/* Members by the ranks of another group; *g has its context. */
+static int make_by_ranks(struct group *g, const struct group *of, const int *rank_of, int size)
 {
-    if (!member)
-        return group_make_of(g, domain->process, domain->size);
-    if (size < 1 || size > domain->size)
+    if (size < 1 || size > of->size)
         return -N_EINVAL;
     int *process = malloc((size_t)size * sizeof *process), error = process ? 0 : -N_ENOMEM;
     for (int r = 0; r < size && !error; r++) {
-        error = member[r] < 0 || member[r] >= domain->size ? -N_EINVAL : 0;
-        process[r] = error ? 0 : domain->process[member[r]];
+        error = rank_of[r] < 0 || rank_of[r] >= of->size ? -N_EINVAL : 0;
+        process[r] = error ? 0 : collect_process(of, rank_of[r]);
     }
     if (!error)
-        error = group_make_of(g, process, size);
+        error = make_of(g, process, size);
     free(process);
     return error;
+}
+
+int group_make_in(struct group *g, const struct group *of, const int *rank_of, int size)
+{
+    *g = (struct group){.context = of->context, .is_guest = true, .take = of->take};
+    return trap_note(make_by_ranks(g, of, rank_of, size));
 }
 
 int group_make(struct group *g, const int *member, int size)
 {
     const struct group *domain = endpoint_domain ? endpoint_domain() : NULL;
 
-    if (domain)
-        return trap_note(make_in_domain(g, domain, member, size));
-    if (member)
-        return trap_note(group_make_of(g, member, size));
+    *g = (struct group){.context = CONTEXT_GROUP};
+    if (domain && member) /* by the domain's ranks */
+        return trap_note(make_by_ranks(g, domain, member, size));
+    if (domain || member)
+        return trap_note(domain ? make_of(g, domain->process, domain->size) : make_of(g, member, size));
     collect_all(g, CONTEXT_GROUP);
     return trap_note(finish(g, 0));
 }
 
 int group_free(struct group *g)
 {
+    int result = 0;
+
     if (g->size < 1)
         return trap_note(-N_EINVAL);
-    int result = collect_barrier(g, GROUP_TYPE(group_free));
-
-    free_contexts |= 1u << g->context;
-    free(g->process);
-    g->process = NULL;
-    g->size = 0;
+    if (!g->is_guest) {
+        result = collect_barrier(g, GROUP_TYPE(group_free));
+        free_contexts |= 1u << g->context;
+    }
+    drop(g);
     return trap_note(result);
 }

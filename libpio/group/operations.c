@@ -9,11 +9,19 @@
             ((type *)into)[i] = expression;                               \
         }                                                                 \
     }
+/* Sums and products of integers wrap. */
+#define ARITHMETIC(elements, type, unsigned_type)                                            \
+    OPERATION(collect_sum_##elements, type, (type)((unsigned_type)a + (unsigned_type)b))     \
+    OPERATION(collect_product_##elements, type, (type)((unsigned_type)a * (unsigned_type)b)) \
+    OPERATION(collect_least_##elements, type, b < a ? b : a)                                 \
+    OPERATION(collect_greatest_##elements, type, b > a ? b : a)
+#define BITWISE(elements, type)                   \
+    OPERATION(collect_and_##elements, type, a &b) \
+    OPERATION(collect_or_##elements, type, a | b) \
+    OPERATION(collect_xor_##elements, type, a ^ b)
 
-OPERATION(collect_sum_ints, int, (int)((unsigned)a + (unsigned)b))
-OPERATION(collect_greatest_ints, int, b > a ? b : a)
-OPERATION(collect_least_ints, int, b < a ? b : a)
-OPERATION(collect_and_ints, int, a &b)
-OPERATION(collect_sum_doubles, double, a + b)
-OPERATION(collect_greatest_doubles, double, b > a ? b : a)
-OPERATION(collect_least_doubles, double, b < a ? b : a)
+ARITHMETIC(ints, int, unsigned)
+ARITHMETIC(int64s, int64_t, uint64_t)
+ARITHMETIC(doubles, double, double)
+BITWISE(ints, int)
+BITWISE(int64s, int64_t)

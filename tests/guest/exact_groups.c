@@ -9,7 +9,7 @@
 
 #include "exact_work.h"
 
-enum { TURNS = 25, NODES_MAX = 64, BYTES_MAX = 40000, OPERATIONS = 6 };
+enum { TURNS = 25, NODES_MAX = 64, BYTES_MAX = 40000, OPERATIONS = 8 };
 
 static uint64_t common;
 static char buf[BYTES_MAX + 8], all[NODES_MAX * 128], back[NODES_MAX * 128];
@@ -26,13 +26,38 @@ static void broadcast(struct group *g, uint32_t drawn)
 
 static void all_reduce(struct group *g, uint32_t drawn)
 {
-    int value[8], n = (int)(drawn % 9);
+    static int value[700];
+    int n = (int)(drawn % 3 ? drawn % 9 : drawn % 700);
 
     for (int i = 0; i < n; i++)
         value[i] = g->rank * (int)(drawn % 1000) + i;
     check_equal(group_all_reduce(g, value, n, GROUP_INT, GROUP_SUM), 0);
     for (int i = 0; i < n; i++)
         check_equal(value[i], g->size * (g->size - 1) / 2 * (int)(drawn % 1000) + i * g->size);
+}
+
+static void scan(struct group *g, uint32_t drawn)
+{
+    int value[8], n = (int)(drawn % 9);
+
+    for (int i = 0; i < n; i++)
+        value[i] = g->rank + i;
+    check_equal(group_scan(g, value, n, GROUP_INT, GROUP_SUM), 0);
+    for (int i = 0; i < n; i++)
+        check_equal(value[i], g->rank * (g->rank + 1) / 2 + i * (g->rank + 1));
+}
+
+static void all_gather(struct group *g, uint32_t drawn)
+{
+    int bytes[NODES_MAX], at = 0;
+
+    for (int r = 0; r < g->size; r++)
+        bytes[r] = (int)((drawn / 3 + (unsigned)r * 37) % 128);
+    fill_pattern(buf, (size_t)bytes[g->rank], (uint32_t)g->rank);
+    check_equal(group_all_gather(g, buf, all, bytes), 0);
+    for (int r = 0; r < g->size; at += bytes[r++])
+        check(find_wrong_byte(all + at, (size_t)bytes[r], (uint32_t)r) == (size_t)bytes[r], "%d bytes from rank %d",
+              bytes[r], r);
 }
 
 /* What the root has gathered, it shares out again. */
@@ -83,7 +108,7 @@ static void barrier(struct group *g, uint32_t drawn)
 }
 
 static void (*const operations[OPERATIONS])(struct group *g, uint32_t drawn) = {
-    broadcast, all_reduce, gather_and_scatter, exchange, pass_around, barrier};
+    broadcast, all_reduce, gather_and_scatter, exchange, pass_around, barrier, scan, all_gather};
 
 /* All nodes draw the same list and operations; the members do them. */
 static void turn(void)

@@ -10,7 +10,7 @@
 
 #include "check.h"
 
-enum { ROUNDS = 4, MEGABYTE = 1 << 20, PART = 64, MEMBERS_MAX = 256 };
+enum { ROUNDS = 4, MEGABYTE = 1 << 20, LONG_REDUCTION = 64 << 10, PART = 64, MEMBERS_MAX = 256 };
 
 static char *long_data;
 static char parts[MEMBERS_MAX * PART], received[MEMBERS_MAX * PART];
@@ -47,6 +47,44 @@ static void scatter(struct group *g)
 static void exchange(struct group *g)
 {
     check_equal(group_exchange(g, parts, bytes, received, bytes), 0);
+}
+
+static void all_gather(struct group *g)
+{
+    check_equal(group_all_gather(g, parts, received, bytes), 0);
+}
+
+static void scan(struct group *g)
+{
+    double value = 1;
+
+    check_equal(group_scan(g, &value, 1, GROUP_DOUBLE, GROUP_SUM), 0);
+    check(value == g->rank + 1, "the sum is %g", value);
+}
+
+/* An exchange of which each member has two partners, and the messages alone. */
+static void two_partners(struct group *g)
+{
+    static int to[MEMBERS_MAX];
+
+    memset(to, 0, (size_t)g->size * sizeof *to);
+    to[g->rank ^ 1] = to[g->rank ^ 2] = PART;
+    check_equal(group_exchange(g, parts, to, received, to), 0);
+}
+
+static void two_messages(struct group *g)
+{
+    for (int bit = 1; bit <= 2; bit++) {
+        int rank = g->rank ^ bit, type = 7;
+
+        check_equal(group_write(g, parts, PART, rank, type), 0);
+        check_equal(group_read(g, received, PART, &rank, &type), PART);
+    }
+}
+
+static void long_reduction(struct group *g)
+{
+    check_equal(group_all_reduce(g, long_data, LONG_REDUCTION / sizeof(int), GROUP_INT, GROUP_XOR), 0);
 }
 
 static void long_broadcast(struct group *g)
@@ -95,6 +133,13 @@ int main(int argc, char **argv)
     measure(&g, "all-reduce", all_reduce);
     measure(&g, "gather", gather);
     measure(&g, "scatter", scatter);
+    measure(&g, "all-gather", all_gather);
+    measure(&g, "scan", scan);
+    if (size % 4 == 0) {
+        measure(&g, "two-partners", two_partners);
+        measure(&g, "two-messages", two_messages);
+    }
+    measure(&g, "long-all-reduce", long_reduction);
     if (argc <= 1 || size > atoi(argv[1]))
         return 0;
     measure(&g, "exchange", exchange);

@@ -57,16 +57,18 @@ static void make(struct group *g, const int *member, int size)
 
 /* ---- Each operation, against what it must give ---- */
 
+static int late_type = 5; /* of messages to all; groups in one context have different ones */
+
+/* Who is late sends before the barrier, and all have it after that. */
 static void check_barrier(struct group *g)
 {
-    for (int late = 0; late < g->size;
-         late += 3) { /* who is late sends before the barrier, and all have it after that */
-        int rank = N_ANY, type = 5;
+    for (int late = 0; late < g->size; late += 3) {
+        int rank = N_ANY, type = late_type;
 
         if (g->rank == late) {
             usleep(500);
             for (int r = 0; r < g->size; r++)
-                check_equal(group_write(g, &late, sizeof late, r, 5), 0);
+                check_equal(group_write(g, &late, sizeof late, r, late_type), 0);
         }
         check_equal(group_barrier(g), 0);
         check_equal(group_read(g, &rank, sizeof rank, &rank, &type), sizeof rank);
@@ -91,59 +93,123 @@ static void check_broadcast(struct group *g)
     }
 }
 
-static int int_of(int rank, int i)
+/* ---- Reductions and scans of integers ---- */
+
+static int64_t value_of(enum group_element element, int rank, int i)
 {
     uint64_t seed = (uint64_t)rank * 977 + (uint64_t)i;
 
     draw(&seed);
-    return (int)draw(&seed) - (1 << 30);
+    int64_t low = (int)draw(&seed) - (1 << 30);
+    return element == GROUP_INT ? low : (int64_t)((uint64_t)low << 31) ^ draw(&seed);
 }
 
-static int combine_ints(enum group_operation operation, int a, int b)
+static int64_t combine(enum group_element element, enum group_operation operation, int64_t a, int64_t b)
 {
-    switch (operation) {
-    case GROUP_SUM:
-        return (int)((unsigned)a + (unsigned)b);
-    case GROUP_LEAST:
-        return a < b ? a : b;
-    case GROUP_GREATEST:
-        return a > b ? a : b;
+    const int64_t results[] = {
+        [GROUP_SUM] = (int64_t)((uint64_t)a + (uint64_t)b),
+        [GROUP_LEAST] = a < b ? a : b,
+        [GROUP_GREATEST] = a > b ? a : b,
+        [GROUP_AND] = a & b,
+        [GROUP_PRODUCT] = (int64_t)((uint64_t)a * (uint64_t)b),
+        [GROUP_OR] = a | b,
+        [GROUP_XOR] = a ^ b,
+    };
+
+    return element == GROUP_INT ? (int)results[operation] : results[operation];
+}
+
+static int64_t combine_ranks(enum group_element element, enum group_operation operation, int ranks, int i)
+{
+    int64_t value = value_of(element, 0, i);
+
+    for (int r = 1; r < ranks; r++)
+        value = combine(element, operation, value, value_of(element, r, i));
+    return value;
+}
+
+static void put_own(const struct group *g, enum group_element element, void *at, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (element == GROUP_INT)
+            ((int *)at)[i] = (int)value_of(element, g->rank, i);
+        else
+            ((int64_t *)at)[i] = value_of(element, g->rank, i);
+}
+
+static int64_t get(enum group_element element, const void *at, int i)
+{
+    return element == GROUP_INT ? ((const int *)at)[i] : ((const int64_t *)at)[i];
+}
+
+enum integer_call { REDUCE, ALL_REDUCE, SCAN, SCAN_BEFORE, INTEGER_CALLS };
+
+/* Makes a call; returns how many ranks' combination it must give on this one, 0: nothing is said of it. */
+static int call_of(struct group *g, enum integer_call call, int n, enum group_element element,
+                   enum group_operation operation)
+{
+    int root = n % g->size, result;
+
+    switch (call) {
+    case REDUCE:
+        result = group_reduce(g, one, n, element, operation, root);
+        check_equal(result, 0);
+        return g->rank == root ? g->size : 0;
+    case ALL_REDUCE:
+        result = group_all_reduce(g, one, n, element, operation);
+        check_equal(result, 0);
+        return g->size;
+    case SCAN:
+        check_equal(group_scan(g, one, n, element, operation), 0);
+        return g->rank + 1;
     default:
-        return a & b;
+        check_equal(group_scan_before(g, one, n, element, operation), 0);
+        return g->rank == 0 ? 1 : g->rank; /* rank 0 keeps its own */
     }
 }
 
-static void check_ints(struct group *g, enum group_operation operation, int n)
+static void check_integers(struct group *g, enum group_element element, enum group_operation operation, int n)
 {
-    int *own = (int *)one, root = n % g->size;
+    for (enum integer_call call = REDUCE; call < INTEGER_CALLS; call++) {
+        put_own(g, element, one, n);
+        int ranks = call_of(g, call, n, element, operation);
+        for (int i = 0; ranks > 0 && i<n; i += n> 100 ? 37 : 1) {
+            int64_t expected = combine_ranks(element, operation, ranks, i), value = get(element, one, i);
 
-    for (int everywhere = 0; everywhere < 2; everywhere++) {
-        for (int i = 0; i < n; i++)
-            own[i] = int_of(g->rank, i);
-        check_equal(everywhere ? group_all_reduce(g, own, n, GROUP_INT, operation)
-                               : group_reduce(g, own, n, GROUP_INT, operation, root),
-                    0);
-        for (int i = 0; (everywhere || g->rank == root) && i < n; i++) {
-            int expected = int_of(0, i);
-
-            for (int r = 1; r < g->size; r++)
-                expected = combine_ints(operation, expected, int_of(r, i));
-            check(own[i] == expected, "operation %d, %d of %d ints: %d, not %d", operation, i, n, own[i], expected);
+            check(value == expected, "call %d, operation %d, %d of %d: %lld, not %lld", call, operation, i, n,
+                  (long long)value, (long long)expected);
         }
+    }
+}
+
+static void check_all_integers(struct group *g)
+{
+    for (enum group_element element = GROUP_INT; element <= GROUP_INT64; element += GROUP_INT64 - GROUP_INT) {
+        for (int operation = GROUP_SUM; operation <= GROUP_XOR; operation++) {
+            check_integers(g, element, operation, 1);
+            check_integers(g, element, operation, INTS);
+        }
+        check_integers(g, element, GROUP_SUM, 0);
+        check_integers(g, element, GROUP_SUM, 515);
+        check_integers(g, element, GROUP_PRODUCT, 3001);
     }
 }
 
 /* Sums of small integers are exact in any order. */
 static void check_doubles(struct group *g)
 {
-    double sum[3] = {g->rank, -1.5 * g->rank, 1}, least = 1.5 - g->rank, greatest = 0.5 + g->rank;
+    double sum[3] = {g->rank, -1.5 * g->rank, 1}, least = 1.5 - g->rank, greatest = 0.5 + g->rank, product = -2;
 
     check_equal(group_all_reduce(g, sum, 3, GROUP_DOUBLE, GROUP_SUM), 0);
     check_equal(group_all_reduce(g, &least, 1, GROUP_DOUBLE, GROUP_LEAST), 0);
     check_equal(group_all_reduce(g, &greatest, 1, GROUP_DOUBLE, GROUP_GREATEST), 0);
-    double ranks = g->size * (g->size - 1) / 2.0;
+    check_equal(group_scan(g, &product, 1, GROUP_DOUBLE, GROUP_PRODUCT), 0);
+    double ranks = g->size * (g->size - 1) / 2.0, power = 1;
     check(sum[0] == ranks && sum[1] == -1.5 * ranks && sum[2] == g->size, "sums: %g %g %g", sum[0], sum[1], sum[2]);
     check(least == 2.5 - g->size && greatest == g->size - 0.5, "%g, %g", least, greatest);
+    for (int r = 0; r <= g->rank; r++)
+        power *= -2;
+    check(product == power, "product %g, not %g", product, power);
 }
 
 /* A part from one rank for another: of 0 to `most` bytes. */
@@ -183,6 +249,20 @@ static void check_gather_and_scatter(struct group *g, int most)
     check(other[bytes[g->rank]] == 0x55, "scatter: one byte more is written");
 }
 
+static void check_all_gather(struct group *g, int most)
+{
+    int bytes[MEMBERS_MAX], at = 0;
+
+    for (int r = 0; r < g->size; r++)
+        bytes[r] = length_of(r, 1, most);
+    memset(all, 0x55, sizeof all);
+    fill_pattern(one, (size_t)bytes[g->rank], seed_of(g->rank, 0));
+    check_equal(group_all_gather(g, one, all, bytes), 0);
+    for (int r = 0; r < g->size; at += bytes[r++])
+        check_part(all + at, bytes[r], r, 0);
+    check(at == sizeof all || all[at] == 0x55, "all-gather: one byte more is written");
+}
+
 static void check_exchange(struct group *g, int most)
 {
     static char received[sizeof all];
@@ -199,23 +279,37 @@ static void check_exchange(struct group *g, int most)
         check_part(received + at, from[r], r, g->rank);
 }
 
+/* A part for the next rank and one for the one before only. */
+static void check_exchange_of_neighbours(struct group *g)
+{
+    int to[MEMBERS_MAX] = {0}, from[MEMBERS_MAX] = {0}, next = (g->rank + 1) % g->size;
+    int before = (g->rank + g->size - 1) % g->size;
+    char back[2][8];
+
+    to[next] = to[before] = from[next] = from[before] = 8;
+    int is_one = next == before;
+    fill_pattern(all, 8, seed_of(g->rank, next < before ? next : before));
+    fill_pattern(all + 8, 8, seed_of(g->rank, next < before ? before : next));
+    check_equal(group_exchange(g, all, to, back, from), 0);
+    check_part(back[is_one || next < before ? 0 : 1], 8, next, g->rank);
+    check_part(back[is_one || next > before ? 0 : 1], 8, before, g->rank);
+}
+
 static void check_all(struct group *g)
 {
     int most = (int)sizeof all / g->size;
 
     check_barrier(g);
     check_broadcast(g);
-    for (int operation = GROUP_SUM; operation <= GROUP_AND; operation++) {
-        check_ints(g, operation, 1);
-        check_ints(g, operation, INTS);
-    }
-    check_ints(g, GROUP_SUM, 0);
-    check_ints(g, GROUP_SUM, 3000);
+    check_all_integers(g);
     check_doubles(g);
     check_gather_and_scatter(g, 100);
     check_gather_and_scatter(g, most < BYTES_MAX ? most : BYTES_MAX);
+    check_all_gather(g, 100);
+    check_all_gather(g, most < 12000 ? most : 12000);
     check_exchange(g, 100);
     check_exchange(g, most < 12000 ? most : 12000);
+    check_exchange_of_neighbours(g);
 }
 
 /* ---- Cases ---- */
@@ -294,6 +388,42 @@ static void overlapping(void)
         check_equal(group_free(&a), 0);
     if (in_second)
         check_equal(group_free(&b), 0);
+}
+
+/* Four groups with members in common, two contexts, all operations: halves, thirds and single members of all. */
+static void four_groups_in_two_contexts(void)
+{
+    int n = processes(), rank_of[2 * MEMBERS_MAX], self = -1, mine[3];
+    struct group all_of, part[3], twin;
+
+    for (int r = 0; r < n; r++)
+        rank_of[r] = process(n - 1 - r);
+    make(&all_of, rank_of, n);
+    self = all_of.rank;
+    for (int i = 0; i < 3; i++) { /* part i: every (i + 1)th rank from the last on, down */
+        int size = 0;
+
+        mine[i] = (n - 1 - self) % (i + 1) == 0;
+        for (int r = n - 1; r >= 0; r -= i + 1)
+            rank_of[size++] = r;
+        check_equal(group_make_in(&part[i], &all_of, rank_of, size), mine[i] ? 0 : -N_ESRCH);
+        check(!mine[i] || part[i].context == all_of.context, "context %d", part[i].context);
+    }
+    make(&twin, NULL, node_count());
+    check(twin.context != all_of.context, "two groups in context %d", twin.context);
+    for (int i = 0; i < 3; i++) {
+        late_type++;
+        if (mine[i])
+            check_all(&part[i]);
+    }
+    late_type = 5;
+    check_all(&twin);
+    check_all(&all_of);
+    for (int i = 0; i < 3; i++)
+        check_equal(mine[i] ? group_free(&part[i]) : 0, 0);
+    check_barrier(&all_of);
+    check_equal(group_free(&all_of), 0);
+    check_equal(group_free(&twin), 0);
 }
 
 /* nread, a group's group_read and another group's see their own messages only; a wildcard sees no operation's. */
@@ -389,7 +519,7 @@ static void contexts_run_out(void)
 
 static void bad_arguments(void)
 {
-    struct group g;
+    struct group g, other_group;
     int self = npid(), twice[] = {self, self}, beyond[] = {self, node_count()}, negative[] = {-1, self};
     int another[] = {N_PROCESS(own_node(), N_PROCID_OF(self) + 1)}, bytes[MEMBERS_MAX] = {-1};
     int value = 0, rank = node_count(), type = GROUP_TYPE_MAX + 1;
@@ -411,7 +541,16 @@ static void bad_arguments(void)
     check_equal(group_reduce(&g, &value, 1, GROUP_INT, GROUP_SUM, -1), -N_EINVAL);
     check_equal(group_all_reduce(&g, &value, -1, GROUP_INT, GROUP_SUM), -N_EINVAL);
     check_equal(group_all_reduce(&g, &value, 1, GROUP_DOUBLE, GROUP_AND), -N_EINVAL);
-    check_equal(group_all_reduce(&g, &value, 1, GROUP_DOUBLE + 1, GROUP_SUM), -N_EINVAL);
+    check_equal(group_all_reduce(&g, &value, 1, GROUP_DOUBLE, GROUP_XOR), -N_EINVAL);
+    check_equal(group_all_reduce(&g, &value, 1, GROUP_INT64 + 1, GROUP_SUM), -N_EINVAL);
+    check_equal(group_scan(&g, &value, -1, GROUP_INT, GROUP_SUM), -N_EINVAL);
+    check_equal(group_scan_before(&g, &value, 1, GROUP_INT, GROUP_XOR + 1), -N_EINVAL);
+    check_equal(group_make_in(&other_group, &g, (int[]){g.rank, g.rank}, 2), -N_EINVAL);
+    check_equal(group_make_in(&other_group, &g, (int[]){node_count()}, 1), -N_EINVAL);
+    check_equal(group_make_in(&other_group, &g, (int[]){-1}, 1), -N_EINVAL);
+    check_equal(group_make_in(&other_group, &g, &value, 0), -N_EINVAL);
+    check_equal(group_barrier(&other_group), -N_EINVAL);
+    check_equal(group_all_gather(&g, &value, &value, bytes), -N_EINVAL);
     check_equal(group_gather(&g, &value, &value, bytes, 0), -N_EINVAL);
     bytes[0] = 0;
     check_equal(group_scatter(&g, &value, &value, bytes, node_count()), -N_EINVAL);
@@ -520,6 +659,7 @@ static const struct test_case cases[] = {
     {"odd sets", odd_sets},
     {"subcubes", subcubes},
     {"overlapping", overlapping},
+    {"four groups in two contexts", four_groups_in_two_contexts},
     {"contexts are apart", contexts_are_apart},
     {"wildcards see no operation", wildcards_see_no_operation},
     {"nsync beside any", nsync_beside_any},

@@ -13,8 +13,11 @@ TestSuite(groups, .timeout = 600);
 #define PROGRAM3 "guest/groups3" /* three processes on each node */
 
 static const char *const self_tests[] = {
-    "odd sets",         "subcubes",         "overlapping",   "contexts are apart",     "wildcards see no operation",
-    "nsync beside any", "contexts run out", "bad arguments", "handlers run meanwhile",
+    "odd sets",           "subcubes",
+    "overlapping",        "four groups in two contexts",
+    "contexts are apart", "wildcards see no operation",
+    "nsync beside any",   "contexts run out",
+    "bad arguments",      "handlers run meanwhile",
 };
 
 static void must_pass_on(const char *program, const char *dim, const char *name)
@@ -66,6 +69,14 @@ Test(groups, of_different_lists_are_refused)
     must_pass_on(PROGRAM, "2", "lists differ");
 }
 
+Test(groups, carry_what_libraries_build_on_them)
+{
+    static const char *const dims[] = {"0", "1", "2", "3"};
+
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+        must_pass_on("guest/collectives", dims[d], NULL);
+}
+
 /* ---- Costs ---- */
 
 static double cost(const struct outcome *o, const char *name)
@@ -79,14 +90,14 @@ static double cost(const struct outcome *o, const char *name)
     return us;
 }
 
-/* A channel carries 1 MB in 9 cycles a byte: 471.9 ms. */
+/* A channel carries 1 MB in 9 cycles a byte: 471.9 ms, and 64 KB in 29.5 ms. */
 static const struct costs {
     const char *what, *dim, *size;
-    double all_reduce_us;
+    double all_reduce_us, long_all_reduce_us;
 } costs[] = {
-    {"all nodes of a cube", "6", NULL, 6 * 120},
-    {"half a cube", "5", "16", 4 * 180},
-    {"no subcube", "4", "12", 4 * 200},
+    {"all nodes of a cube", "6", NULL, 6 * 120, 4 * 29491},
+    {"half a cube", "5", "16", 4 * 180, 4 * 29491},
+    {"no subcube", "4", "12", 4 * 200, 8 * 29491},
 };
 
 ParameterizedTestParameters(groups, reduce_eight_bytes_and_broadcast_a_megabyte_in_time)
@@ -103,6 +114,13 @@ ParameterizedTest(size_t *row, groups, reduce_eight_bytes_and_broadcast_a_megaby
     outcome_expect(&o, c->what, 0, NULL, "");
     cr_expect_leq(cost(&o, "all-reduce"), c->all_reduce_us, "%s: all-reduce in %.1f us", c->what,
                   cost(&o, "all-reduce"));
+    /* A tree would carry 64 KB log2 n times to the root, and back; halves carry them twice. */
+    cr_expect_leq(cost(&o, "long-all-reduce"), c->long_all_reduce_us, "%s: all-reduce of 64 KB in %.1f us", c->what,
+                  cost(&o, "long-all-reduce"));
+    if (c->dim[0] == '6')
+        cr_expect_leq(cost(&o, "two-partners"), 1.3 * cost(&o, "two-messages"),
+                      "an exchange with two partners in %.1f us, two messages in %.1f", cost(&o, "two-partners"),
+                      cost(&o, "two-messages"));
     cr_expect_leq(cost(&o, "megabyte"), 471900 / 0.8, "%s: 1 MB in %.1f us", c->what, cost(&o, "megabyte"));
     outcome_free(&o);
 }

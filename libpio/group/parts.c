@@ -1,13 +1,16 @@
 /*
- * Gather, scatter, and the exchange of unequal parts (group.h).
+ * Gather, scatter, and the exchange of unequal parts (collect.h).
  *
  * Short parts travel along the binomial tree: a member collects the parts of the positions below it, which follow its
  * own, and passes them on in one message. That is log2 n messages at the root instead of n - 1. Long parts, of more
  * than DIRECT_BYTES on average, go straight to where they belong, since bytes then cost more than messages.
  *
+ * All have all parts after log2 n exchanges of what has come together, in a group of 2^k members; of others, short
+ * parts are gathered and broadcast, and long ones go round a ring, in which the neighbours' messages share no channel.
+ *
  * In step k of an exchange, a member of 2^k members has the partner place ^ k; in a subcube no two messages of a step
  * share a channel [Bokhari: Complete exchange on the iPSC-860, ICASE report 91-4, 1991]. Other groups shift by k
- * places.
+ * places. Both sides know the lengths, so an empty part is no message.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -78,10 +81,8 @@ static int take_exactly(struct group *g, int place, void *buf, int bytes, int ty
 {
     int result = collect_take(g, place, buf, bytes, type);
 
-    if (result >= 0 && result != bytes) {
-        g->failed = collect_rank(g, place);
-        return trap_note(-N_EPROTO);
-    }
+    if (result >= 0 && result != bytes)
+        return collect_note(g, place, trap_note(-N_EPROTO));
     return result < 0 ? result : 0;
 }
 
@@ -169,14 +170,51 @@ static int move_directly(struct group *g, const struct parts *x, void *part, boo
     return result;
 }
 
+/* ---- To all: `room` has all parts, by position from place 0 ---- */
+
+/* Gives `count` parts from place `first` on to a member, and takes as many from place `from_first` on. */
+static int swap(struct group *g, const struct parts *x, char *room, int to, int first, int from, int from_first,
+                int count)
+{
+    int result = collect_give(g, to, room + x->start[first], span(x, first, first + count), x->type);
+
+    return result < 0
+               ? result
+               : take_exactly(g, from, room + x->start[from_first], span(x, from_first, from_first + count), x->type);
+}
+
+static int spread_by_doubling(struct group *g, const struct parts *x, char *room)
+{
+    int result = 0;
+
+    for (int count = 1; result >= 0 && count < g->size; count <<= 1) {
+        int partner = g->place ^ count, first = g->place & -count;
+
+        result = swap(g, x, room, partner, first, partner, first ^ count, count);
+    }
+    return result;
+}
+
+static int spread_by_ring(struct group *g, const struct parts *x, char *room)
+{
+    int next = (g->place + 1) % g->size, before = (g->place + g->size - 1) % g->size, result = 0;
+
+    for (int at = g->place, k = 1; result >= 0 && k < g->size; k++) {
+        int coming = (at + g->size - 1) % g->size;
+
+        result = swap(g, x, room, next, at, before, coming, 1);
+        at = coming;
+    }
+    return result;
+}
+
 /* ---- The calls ---- */
 
-/* Checks the arguments and makes the lists of *x, which the caller frees: x->offset. */
-static int prepare(struct group *g, struct parts *x, int root)
+/* Checks the lengths and makes the lists of *x, which the caller frees: x->offset. */
+static int prepare(const struct group *g, struct parts *x)
 {
-    if (root < 0 || root >= g->size || total(g, x->bytes) < 0)
+    if (total(g, x->bytes) < 0)
         return trap_note(-N_EINVAL);
-    x->root = collect_place(g, root);
     x->offset = malloc((size_t)(2 * g->size + 1) * sizeof(int));
     if (!x->offset)
         return trap_note(-N_ENOMEM);
@@ -188,69 +226,119 @@ static int prepare(struct group *g, struct parts *x, int root)
     return 0;
 }
 
-static int move_parts(struct group *g, struct parts *x, void *part, int root, bool gathers)
+static bool has_short_parts(const struct group *g, const struct parts *x)
 {
-    int result = prepare(g, x, root);
+    return x->start[g->size] <= (int64_t)g->size * DIRECT_BYTES;
+}
+
+static int move_parts(struct group *g, struct parts *x, void *part, bool gathers)
+{
+    int result = prepare(g, x);
 
     if (result >= 0)
-        result = x->start[g->size] <= (int64_t)g->size * DIRECT_BYTES ? move_by_tree(g, x, part, gathers)
-                                                                      : move_directly(g, x, part, gathers);
+        result = has_short_parts(g, x) ? move_by_tree(g, x, part, gathers) : move_directly(g, x, part, gathers);
     free(x->offset);
     return result;
 }
 
-int group_gather(struct group *g, const void *part, void *all, const int *bytes, int root)
+int collect_gather(struct group *g, const void *part, void *all, const int *bytes, int root, int type)
 {
-    struct parts x = {.bytes = bytes, .type = GROUP_TYPE(group_gather), .all = all};
+    struct parts x = {.bytes = bytes, .root = root, .type = type, .all = all};
 
-    return move_parts(g, &x, (void *)part, root, true); /* which gathering only reads */
+    return move_parts(g, &x, (void *)part, true); /* which gathering only reads */
 }
 
-int group_scatter(struct group *g, const void *all, void *part, const int *bytes, int root)
+int collect_scatter(struct group *g, const void *all, void *part, const int *bytes, int root, int type)
 {
-    struct parts x = {.bytes = bytes, .type = GROUP_TYPE(group_scatter), .all = (char *)all};
+    struct parts x = {.bytes = bytes, .root = root, .type = type, .all = (char *)all};
 
-    return move_parts(g, &x, part, root, false);
+    return move_parts(g, &x, part, false);
+}
+
+static int spread(struct group *g, const struct parts *x, const void *part)
+{
+    char *room = malloc((size_t)x->start[g->size] + 1);
+
+    if (!room)
+        return trap_note(-N_ENOMEM);
+    memcpy(room + x->start[g->place], part, (size_t)x->bytes[g->rank]);
+    int result = collect_is_cube(g) ? spread_by_doubling(g, x, room) : spread_by_ring(g, x, room);
+    if (result >= 0)
+        reorder(g, x, room, true);
+    free(room);
+    return result;
+}
+
+int collect_all_gather(struct group *g, const void *part, void *all, const int *bytes, int type)
+{
+    struct parts x = {.bytes = bytes, .type = type, .all = all};
+    int result = prepare(g, &x);
+
+    if (result >= 0 && (collect_is_cube(g) || !has_short_parts(g, &x))) {
+        result = spread(g, &x, part);
+    } else if (result >= 0) {
+        result = move_by_tree(g, &x, (void *)part, true);
+        if (result >= 0)
+            result = collect_broadcast(g, all, x.start[g->size], 0, type);
+    }
+    free(x.offset);
+    return result;
 }
 
 /* ---- Exchange ---- */
 
-struct exchange {
-    const char *to;
-    char *from;
-    const int *to_bytes, *from_bytes;
-    int *to_offset, *from_offset;
+struct part {
+    int bytes, offset;
 };
 
-static int exchange_step(struct group *g, const struct exchange *x, int k)
+/* Lists the parts that are not empty by the step of an exchange in which they go to (sign 1) or come from (-1) a
+ * member. -1 as total. */
+static int64_t list_steps(const struct group *g, const int *bytes, int sign, struct part *step)
 {
-    bool cube = collect_is_cube(g);
-    int dest = cube ? g->place ^ k : (g->place + k) % g->size;
-    int src = cube ? dest : (g->place - k + g->size) % g->size;
-    int dest_rank = collect_rank(g, dest), src_rank = collect_rank(g, src), type = GROUP_TYPE(group_exchange);
-    int result = collect_give(g, dest, x->to + x->to_offset[dest_rank], x->to_bytes[dest_rank], type);
+    int64_t sum = 0;
 
-    if (result < 0)
-        return result;
-    return take_exactly(g, src, x->from + x->from_offset[src_rank], x->from_bytes[src_rank], type);
+    for (int r = 0; r < g->size; r++) {
+        if (bytes[r] == 0)
+            continue;
+        if (bytes[r] < 0 || bytes[r] > INT_MAX - sum)
+            return -1;
+        int place = collect_place(g, r), ahead = sign * (place - g->place), k = ahead < 0 ? ahead + g->size : ahead;
+
+        step[collect_is_cube(g) ? place ^ g->place : k] = (struct part){bytes[r], (int)sum};
+        sum += bytes[r];
+    }
+    return sum;
 }
 
-int group_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes)
+static int exchange_steps(struct group *g, const char *to, const struct part *give, char *from, const struct part *take,
+                          int type)
 {
-    struct exchange x = {.to = to, .from = from, .to_bytes = to_bytes, .from_bytes = from_bytes};
-    int own = g->rank, result = 0;
+    bool cube = collect_is_cube(g);
+    int result = 0;
 
-    if (g->size < 1 || total(g, to_bytes) < 0 || total(g, from_bytes) < 0 || to_bytes[own] != from_bytes[own])
-        return trap_note(-N_EINVAL);
-    x.to_offset = malloc(2 * (size_t)g->size * sizeof(int));
-    if (!x.to_offset)
+    memcpy(from + take->offset, to + give->offset, (size_t)give->bytes);
+    for (int k = 1; result >= 0 && k < g->size; k++) {
+        if (give[k].bytes != 0)
+            result = collect_give(g, cube ? g->place ^ k : (g->place + k) % g->size, to + give[k].offset, give[k].bytes,
+                                  type);
+        if (take[k].bytes != 0 && result >= 0)
+            result = take_exactly(g, cube ? g->place ^ k : (g->place - k + g->size) % g->size, from + take[k].offset,
+                                  take[k].bytes, type);
+    }
+    return result;
+}
+
+int collect_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes, int type)
+{
+    struct part *give = calloc(2 * (size_t)g->size, sizeof *give), *take = give + g->size;
+    int result = -N_EINVAL;
+
+    if (!give)
         return trap_note(-N_ENOMEM);
-    x.from_offset = x.to_offset + g->size;
-    lay_out(g, to_bytes, x.to_offset);
-    lay_out(g, from_bytes, x.from_offset);
-    memcpy(x.from + x.from_offset[own], x.to + x.to_offset[own], (size_t)to_bytes[own]);
-    for (int k = 1; result >= 0 && k < g->size; k++)
-        result = exchange_step(g, &x, k);
-    free(x.to_offset);
+    if (list_steps(g, to_bytes, 1, give) >= 0 && list_steps(g, from_bytes, -1, take) >= 0 && give->bytes == take->bytes)
+        result = exchange_steps(g, to, give, from, take, type);
+    else
+        trap_note(result);
+    free(give);
     return result;
 }

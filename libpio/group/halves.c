@@ -1,0 +1,128 @@
+/*
+ * Reductions of long data (halves.h) [Rabenseifner: Optimization of collective reduction operations, ICCS 2004, LNCS
+ * 3036].
+ *
+ * 2^k members take part, by numbers in the order of places. In step i, number v and its partner v ^ 2^i share out what
+ * both have combined so far: each sends the half that the partner goes on with. Afterwards each has a 2^k-th of the
+ * result; the same steps backwards bring the halves together, at all members or on the ways to the root. So every byte
+ * passes a member twice instead of k times. Of n members that are no power of two, the first 2(n - 2^k) are pairs, of
+ * which the second gives all it has to the first, before, and gets the result, after.
+ *
+ * Partners are the nearest first, so what is combined belongs to neighbouring places, the lower ones on the left.
+ */
+#include "libpio/group/halves.h"
+
+#include "libpio/group/collect.h"
+
+#define STEPS_MAX 16 /* 2^16 processes and more are not in a group */
+
+struct halves {
+    struct group *g;
+    const struct collect_reduction *x;
+    int type;
+    int extra;                                    /* pairs */
+    int number;                                   /* of this member; -1: it is the second of a pair */
+    int count;                                    /* of numbers: 2^k */
+    int first[STEPS_MAX + 1], end[STEPS_MAX + 1]; /* before each step, the elements that this member goes on with */
+};
+
+static int number_of(const struct halves *h, int place)
+{
+    return place >= 2 * h->extra ? place - h->extra : place % 2 == 0 ? place / 2 : -1;
+}
+
+static int place_of(const struct halves *h, int number)
+{
+    return number < h->extra ? 2 * number : number + h->extra;
+}
+
+static char *element(const struct halves *h, int i)
+{
+    return (char *)h->x->elements + (long)i * h->x->element_bytes;
+}
+
+static int give(const struct halves *h, int place, int first, int end)
+{
+    return collect_give(h->g, place, element(h, first), (long)(end - first) * h->x->element_bytes, h->type);
+}
+
+static int take(const struct halves *h, int place, void *into, int n)
+{
+    return collect_take(h->g, place, into, (long)n * h->x->element_bytes, h->type);
+}
+
+/* Takes a partner's elements and combines them with this member's. */
+static int take_and_combine(const struct halves *h, int place, bool is_higher, int first, int end)
+{
+    const struct collect_reduction *x = h->x;
+    char *own = element(h, first);
+    int result = take(h, place, x->room, end - first);
+
+    if (result >= 0 && end > first)
+        x->operation(own, is_higher ? own : x->room, is_higher ? x->room : own, end - first);
+    return result;
+}
+
+static int share_out(struct halves *h, int step)
+{
+    int first = h->first[step], end = h->end[step], middle = first + (end - first) / 2;
+    bool is_upper = h->number >> step & 1;
+    int partner = place_of(h, h->number ^ 1 << step);
+    int result = is_upper ? give(h, partner, first, middle) : give(h, partner, middle, end);
+
+    h->first[step + 1] = is_upper ? middle : first;
+    h->end[step + 1] = is_upper ? end : middle;
+    return result < 0 ? result : take_and_combine(h, partner, !is_upper, h->first[step + 1], h->end[step + 1]);
+}
+
+/* Undoes a step: with all, or only towards the number `root`. `step` is then the last of this member's. */
+static int bring_together(const struct halves *h, int step, int root, bool *ends)
+{
+    int first = h->first[step + 1], end = h->end[step + 1], result = 0;
+    int partner = place_of(h, h->number ^ 1 << step);
+    bool is_upper = h->number >> step & 1, gives = root < 0 || ((h->number ^ root) >> step & 1);
+
+    *ends = gives && root >= 0;
+    if (gives)
+        result = give(h, partner, first, end);
+    if (result < 0 || *ends)
+        return result;
+    int other = is_upper ? h->first[step] : end, other_end = is_upper ? first : h->end[step];
+    return take(h, partner, element(h, other), other_end - other);
+}
+
+static int reduce_numbers(struct halves *h, int root)
+{
+    int steps = __builtin_ctz((unsigned)h->count), result = 0;
+    bool ends = false;
+
+    h->end[0] = h->x->n;
+    for (int step = 0; result >= 0 && step < steps; step++)
+        result = share_out(h, step);
+    for (int step = steps - 1; result >= 0 && step >= 0 && !ends; step--)
+        result = bring_together(h, step, root, &ends);
+    return result;
+}
+
+int halves_reduce(struct group *g, const struct collect_reduction *x, int root, int type)
+{
+    struct halves h = {.g = g, .x = x, .type = type, .count = 1};
+    int result = 0, n = x->n;
+
+    while (2 * h.count <= g->size)
+        h.count *= 2;
+    h.extra = g->size - h.count;
+    h.number = number_of(&h, g->place);
+    bool has_second = h.number >= 0 && h.number < h.extra;
+    if (h.number < 0)
+        result = give(&h, g->place - 1, 0, n);
+    else if (has_second)
+        result = take_and_combine(&h, g->place + 1, true, 0, n);
+    if (result >= 0 && h.number >= 0)
+        result = reduce_numbers(&h, root < 0 ? root : number_of(&h, root - (number_of(&h, root) < 0)));
+    if (result >= 0 && h.number < 0 && (root < 0 || root == g->place))
+        result = take(&h, g->place - 1, x->elements, n);
+    else if (result >= 0 && has_second && (root < 0 || root == g->place + 1))
+        result = give(&h, g->place + 1, 0, n);
+    return result < 0 ? result : 0;
+}

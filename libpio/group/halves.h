@@ -1,0 +1,16 @@
+/*
+ * Reductions of long data, of which each member combines a part.
+ */
+#ifndef NCUBE_GROUP_HALVES_H
+#define NCUBE_GROUP_HALVES_H
+
+struct collect_reduction;
+struct group;
+
+#define HALVES_LEAST_BYTES 512  /* less is not worth the messages */
+#define HALVES_ALL         (-1) /* all members get the result */
+
+/* As collect_reduce, with the root's place or HALVES_ALL. */
+int halves_reduce(struct group *g, const struct collect_reduction *x, int root, int type);
+
+#endif
