@@ -19,10 +19,26 @@
 #include "emu/base/oneline.h"
 #include "vertex/contract/machine.h"
 
-#define LINES_MAX         32
+#define LINES_MAX         48
 #define OPTION_NAME_BYTES 64
 
-enum { OTHER_WORD = 1 }; /* getopt's */
+enum { OTHER_WORD = 1, FIRST_LONG = 256 }; /* getopt's; of the options without a letter, by their index */
+
+struct choice { /* one option of a command */
+    const struct option_line *line;
+    size_t base; /* of its table's arguments */
+};
+
+/* Lists the options of a table and of those that it names. Returns their number. */
+static size_t collect(const struct option_line *l, size_t base, struct choice *c, size_t n)
+{
+    for (; l && (l->name || l->table); l++)
+        if (l->table)
+            n = collect(l->table, base + l->at, c, n);
+        else
+            c[n++] = (struct choice){l, base};
+    return n;
+}
 
 void options_refuse(const struct options *o, const char *format, ...)
 {
@@ -46,10 +62,9 @@ static bool value_is_optional(const struct option_line *l)
 static void print_line(const struct option_line *l)
 {
     char option[64];
-    bool is_short = l->key < 256;
+    int n =
+        snprintf(option, sizeof option, l->letter ? "-%c, --%s" : "%c   --%s", l->letter ? l->letter : ' ', l->name);
 
-    int n = snprintf(option, sizeof option, "%s%c%s --%s", is_short ? "-" : " ", is_short ? l->key : ' ',
-                     is_short ? "," : " ", l->name);
     if (value_is_optional(l))
         snprintf(option + n, sizeof option - n, "[=%s", l->value + 1);
     else if (l->value)
@@ -57,11 +72,11 @@ static void print_line(const struct option_line *l)
     printf("  %-27s %s\n", option, l->help);
 }
 
-static _Noreturn void print_help(const struct options *o)
+static _Noreturn void print_help(const struct options *o, const struct choice *c, size_t n)
 {
     printf("Usage: %s %s\n%s\n\n", o->command, o->usage, o->summary);
-    for (const struct option_line *const *l = o->line; *l; l++)
-        print_line(*l);
+    for (size_t i = 0; i < n; i++)
+        print_line(c[i].line);
     puts("  -h, --help                  print this help");
     if (o->end)
         printf("\n%s\n", o->end);
@@ -90,25 +105,28 @@ void options_hold_streams(void)
 
 /* ---- Parsing ------------------------------------------------------------------------------------ */
 
-static void make_tables(const struct options *o, struct option *longs, char *shorts)
+static void make_tables(const struct options *o, const struct choice *c, size_t n, struct option *longs, char *shorts)
 {
-    size_t n = 0;
-
     /* '+': the first other word ends the options; '-': other words are returned as options with the key OTHER_WORD */
     shorts = stpcpy(shorts, o->takes_program ? "+:h" : "-:h");
-    for (; o->line[n]; n++) {
-        const struct option_line *l = o->line[n];
+    for (size_t i = 0; i < n; i++) {
+        const struct option_line *l = c[i].line;
         int argument = !l->value ? no_argument : value_is_optional(l) ? optional_argument : required_argument;
 
-        longs[n] = (struct option){l->name, argument, NULL, l->key};
-        if (l->key < 256) {
-            *shorts++ = (char)l->key;
-            if (l->value)
-                *shorts++ = ':';
-        }
+        longs[i] = (struct option){l->name, argument, NULL, l->letter ? l->letter : FIRST_LONG + (int)i};
+        if (l->letter)
+            shorts += sprintf(shorts, l->value ? "%c:" : "%c", l->letter);
     }
-    *shorts = '\0';
-    longs[n] = (struct option){"help", 0, NULL, KEY_HELP};
+    longs[n] = (struct option){"help", 0, NULL, 'h'};
+}
+
+static const struct choice *find_choice(const struct choice *c, int key)
+{
+    if (key >= FIRST_LONG)
+        return &c[key - FIRST_LONG];
+    while (c->line->letter != key)
+        c++;
+    return c;
 }
 
 /* Writes the option that getopt has just read from `word`: "--name" without its value, or one of several letters. */
@@ -127,16 +145,6 @@ static const struct option *find_long(const struct option *longs, const char *na
         if (strcmp(longs->name, name) == 0)
             return longs;
     return NULL;
-}
-
-const struct option_line option_machine_word = {KEY_MACHINE, "machine", "FILE", "machine file, instead of MACHINE"};
-
-static bool has_machine_word(const struct options *o)
-{
-    for (const struct option_line *const *l = o->line; *l; l++)
-        if (*l == &option_machine_word)
-            return true;
-    return false;
 }
 
 /* Puts a word before the others, which end at `end`. Its option has left room. */
@@ -180,14 +188,16 @@ static void check(const struct options *o, const struct option *longs, const cha
         options_refuse(o, "unknown option '%s'", name);
 }
 
-char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
+char **options_parse(const struct options *o, void *arguments, int argc, char **argv)
 {
+    struct choice choices[LINES_MAX];
     struct option longs[LINES_MAX + 2] = {0};
     char shorts[2 * LINES_MAX + 4];
-    char *machine = NULL, **other = argv + 1; /* other words are collected here, never more than have been read */
+    char *first = NULL, **other = argv + 1; /* other words are collected here, never more than have been read */
+    size_t n = collect(o->line, 0, choices, 0);
     int key, word;
 
-    make_tables(o, longs, shorts);
+    make_tables(o, choices, n, longs, shorts);
     opterr = 0;
     optind = 0; /* glibc needs this if another command line was read before */
     while (word = optind > 0 ? optind : 1, (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
@@ -196,20 +206,21 @@ char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
             continue;
         }
         check(o, longs, argv[word], key);
-        if (key == KEY_HELP)
-            print_help(o);
-        if (key == KEY_MACHINE && has_machine_word(o)) {
-            machine = optarg;
-            continue;
-        }
-        if (!(o->take && o->take(o, ctx, key, optarg)) && !options_take(o, o->target, ctx, key, optarg))
-            options_refuse(o, "unknown option '%s'", argv[word]);
+        if (key == 'h')
+            print_help(o, choices, n);
+        const struct choice *c = find_choice(choices, key);
+        if (c->line->kind == OPTION_WORD)
+            first = optarg;
+        else if (o->take)
+            o->take(o, arguments, c->line, optarg);
+        else
+            options_put(o, c->line, (char *)arguments + c->base, optarg);
     }
     if (o->takes_program)
         return argv + optind;
     while (optind < argc) /* after "--" */
         *other++ = argv[optind++];
-    other = insert_first(argv + 1, other, machine);
+    other = insert_first(argv + 1, other, first);
     *other = NULL;
     return argv + 1;
 }
@@ -312,15 +323,6 @@ static uint64_t read_bytes(const struct options *o, const char *what, const char
     return bytes;
 }
 
-const char *options_name(const struct options *o, int key)
-{
-    const struct option_line *const *l = o->line;
-
-    while ((*l)->key != key)
-        l++;
-    return (*l)->name;
-}
-
 static void put_number(void *to, size_t width, uint64_t number)
 {
     if (width == sizeof(uint32_t))
@@ -329,36 +331,37 @@ static void put_number(void *to, size_t width, uint64_t number)
         *(uint64_t *)to = number;
 }
 
-static void take_value(const struct options *o, const struct option_target *t, void *to, const char *value)
+void options_put(const struct options *o, const struct option_line *l, void *arguments, const char *value)
 {
-    const char *what = options_name(o, t->key);
+    const char *what = l->name;
+    void *to = (char *)arguments + l->at;
 
-    switch (t->kind) {
+    if (l->given)
+        *(const char **)((char *)arguments + l->given) = what;
+    if ((l->kind == OPTION_FILE || l->kind == OPTION_FOLDER) && value[0] == '\0')
+        options_refuse(o, "%s: give a %s's name", what, l->kind == OPTION_FILE ? "file" : "folder");
+    switch (l->kind) {
     case OPTION_FLAG:
         *(bool *)to = true;
         return;
     case OPTION_TEXT:
+    case OPTION_FILE:
+    case OPTION_FOLDER:
+    case OPTION_WORD:
         *(const char **)to = value;
         return;
     case OPTION_NUMBER:
-        return put_number(to, t->width, options_number(o, what, value, (uint32_t)t->low, (uint32_t)t->high));
+        return put_number(to, l->width, options_number(o, what, value, (uint32_t)l->low, (uint32_t)l->high));
     case OPTION_BYTES:
-        return put_number(to, t->width, read_bytes(o, what, value, t->low, t->high));
+        return put_number(to, l->width, read_bytes(o, what, value, l->low, l->high));
     case OPTION_SIZE:
-        return put_number(to, t->width, read_size(o, what, value, t->low, t->high));
+        return put_number(to, l->width, read_size(o, what, value, l->low, l->high));
     case OPTION_CYCLES:
-        return put_number(to, t->width, read_cycles(o, what, value, t->low));
+        return put_number(to, l->width, read_cycles(o, what, value, l->low));
     case OPTION_US:
         *(double *)to = read_microseconds(o, what, value);
+        return;
+    case OPTION_OWN:
+        l->take(o, l, to, value);
     }
-}
-
-bool options_take(const struct options *o, const struct option_target *t, void *base, int key, const char *value)
-{
-    for (; t && t->key != 0; t++)
-        if (t->key == key) {
-            take_value(o, t, (char *)base + t->at, value);
-            return true;
-        }
-    return false;
 }

@@ -14,11 +14,12 @@
 #include "emu/cmd/commands.h"
 #include "emu/model/disk.h"
 
-static const struct option_line option_check_images = {KEY_IMAGES, "images", "DIR",
-                                                       "folder of the drives' images (default: the machine file's)"};
-
-static const struct option_target targets[] = {
-    {KEY_IMAGES, OPTION_TEXT, OPTION_AT(struct machine_options, images), 0, 0}, {0}};
+static const struct option_line lines[] = {{OPTION_MACHINE_WORD},
+                                           {"images", "DIR",
+                                            "folder of the drives' images (default: the machine file's)",
+                                            OPTION_INTO(OPTION_TEXT, struct machine_options, images)},
+                                           {OPTION_SET},
+                                           {0}};
 
 static const struct options options = {
     .command = "ncube check",
@@ -26,9 +27,7 @@ static const struct options options = {
     .summary =
         "Checks the machine file MACHINE, the images of its drives, and whether this host can run it. Prints each\n"
         "error, and how to correct it.",
-    .line = (const struct option_line *const[]){&option_machine_word, &option_check_images, &option_set, NULL},
-    .target = targets,
-    .take = overrides_take_option,
+    .line = lines,
 };
 
 /* ---- A file that cannot be read ---- */

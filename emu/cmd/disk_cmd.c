@@ -35,20 +35,16 @@ struct arguments {
     uint32_t block_bytes; /* 0: the default */
 };
 
-static const struct option_line option_disk_machine = {KEY_MACHINE, "machine", "FILE",
-                                                       "machine file, for //VOLUME/PATH, pio:PATH and all its images"};
-static const struct option_line option_disk_images = {KEY_IMAGES, "images", "DIR",
-                                                      "folder of the machine's images (default: the machine file's)"};
-static const struct option_line option_volume_label = {KEY_LABEL, "label", "NAME",
-                                                       "create: the volume's label (default: the file's name)"};
-static const struct option_line option_disk_block = {
-    KEY_BLOCK, "block", "SIZE", "create: block size, 1K, 2K or 4K (default 4K); put: that of a PIO file (default 16K)"};
+#define TO(kind, member) OPTION_INTO(kind, struct arguments, member)
 
-static const struct option_target targets[] = {
-    {KEY_MACHINE, OPTION_TEXT, OPTION_AT(struct arguments, machine), 0, 0},
-    {KEY_IMAGES, OPTION_TEXT, OPTION_AT(struct arguments, images), 0, 0},
-    {KEY_LABEL, OPTION_TEXT, OPTION_AT(struct arguments, label), 0, 0},
-    {KEY_BLOCK, OPTION_SIZE, OPTION_AT(struct arguments, block_bytes), 1, PIO_BLOCK_BYTES_MAX},
+static const struct option_line lines[] = {
+    {"machine", "FILE", "machine file, for //VOLUME/PATH, pio:PATH and all its images", TO(OPTION_TEXT, machine),
+     .letter = 'm'},
+    {"images", "DIR", "folder of the machine's images (default: the machine file's)", TO(OPTION_TEXT, images)},
+    {"label", "NAME", "create: the volume's label (default: the file's name)", TO(OPTION_TEXT, label)},
+    {"block", "SIZE", "create: block size, 1K, 2K or 4K (default 4K); put: that of a PIO file (default 16K)",
+     TO(OPTION_SIZE, block_bytes), 1, PIO_BLOCK_BYTES_MAX},
+    {OPTION_SET},
     {0}};
 
 static const struct options options = {
@@ -65,10 +61,7 @@ static const struct options options = {
            "  mkdir NAME             make a directory\n"
            "  rm NAME...             remove files and empty directories\n\n"
            "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH (also of a striped volume), or pio:PATH for a PIO file.\n",
-    .line = (const struct option_line *const[]){&option_disk_machine, &option_disk_images, &option_volume_label,
-                                                &option_disk_block, &option_set, NULL},
-    .target = targets,
-    .take = overrides_take_option,
+    .line = lines,
 };
 
 /* ---- The machine's volumes ---- */

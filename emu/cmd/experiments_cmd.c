@@ -28,21 +28,49 @@ struct arguments {
     const char *part[PARTS_MAX];
 };
 
-static bool take_option(const struct options *o, void *ctx, int key, const char *value);
 static void print_parts(void);
 
-static const struct option_line option_out = {KEY_OUT, "out", "DIR",
-                                              "folder for the report, created if necessary (default: experiments)"};
-static const struct option_line option_only = {KEY_ONLY, "only", "NAME",
-                                               "only this part of the report; may be given again"};
-static const struct option_line option_transfer_bytes = {KEY_BYTES, "bytes", "SIZE",
-                                                         "bytes of one transfer, up to 8M (default 2M, as the paper)"};
-static const struct option_line option_keep = {
-    KEY_KEEP, "keep", "DIR", "keep the results of runs in this folder, and do not run again what is there"};
+static void take_part(const struct options *o, const struct option_line *l, void *to, const char *value)
+{
+    struct arguments *a = to;
 
-static const struct option_target targets[] = {{KEY_OUT, OPTION_TEXT, OPTION_AT(struct arguments, out), 0, 0},
-                                               {KEY_KEEP, OPTION_TEXT, OPTION_AT(struct arguments, keep), 0, 0},
-                                               {0}};
+    if (a->parts == PARTS_MAX)
+        options_refuse(o, "%s '%s': at most %u parts", l->name, value, PARTS_MAX);
+    a->part[a->parts++] = value;
+}
+
+static void take_bytes(const struct options *o, const struct option_line *l, void *to, const char *value)
+{
+    uint64_t bytes = options_size(o, l->name, value, BYTES_MAX);
+
+    if (bytes < BYTES_LEAST || bytes % BYTES_LEAST != 0)
+        options_refuse(o, "%s '%s': give a multiple of 4K up to 8M", l->name, value);
+    *(uint32_t *)to = (uint32_t)bytes;
+}
+
+/* Every machine gets it, and so does every run of one. */
+static void take_setting(const struct options *o, const struct option_line *l, void *to, const char *text)
+{
+    if (strncmp(text, "drives.image=", strlen("drives.image=")) == 0 ||
+        strncmp(text, "images=", strlen("images=")) == 0)
+        options_refuse(o, "%s '%s': the measurements have images of their own; drop it", l->name, text);
+    if (overrides_at(SETTINGS_MAX - 1))
+        options_refuse(o, "%s '%s': at most %u settings", l->name, text, SETTINGS_MAX);
+    overrides_take_option(o, l, to, text);
+}
+
+#define TO(kind, member) OPTION_INTO(kind, struct arguments, member)
+
+static const struct option_line lines[] = {
+    {OPTION_MACHINE_WORD},
+    {"out", "DIR", "folder for the report, created if necessary (default: experiments)", TO(OPTION_FOLDER, out)},
+    {"only", "NAME", "only this part of the report; may be given again", OPTION_OWN, .take = take_part},
+    {"bytes", "SIZE", "bytes of one transfer, up to 8M (default 2M, as the paper)", TO(OPTION_OWN, bytes),
+     .take = take_bytes},
+    {"keep", "DIR", "keep the results of runs in this folder, and do not run again what is there",
+     TO(OPTION_FOLDER, keep)},
+    {OPTION_SET_BY(take_setting)},
+    {0}};
 
 static const struct options options = {
     .command = "ncube experiments",
@@ -51,11 +79,8 @@ static const struct options options = {
         "Measures parallel file I/O on the machine of the machine file MACHINE (default: sandia) and on machines\n"
         "that are wired as the paper's model supposes. Writes report.md and report.html, with plots, and every\n"
         "measurement in runs.json. It makes images of its own. With --keep, an interrupted study continues.",
-    .line = (const struct option_line *const[]){&option_machine_word, &option_out, &option_only, &option_transfer_bytes,
-                                                &option_keep, &option_set, NULL},
+    .line = lines,
     .print_end = print_parts,
-    .target = targets,
-    .take = take_option,
 };
 
 static char *find_script(void)
@@ -90,43 +115,6 @@ static void print_parts(void)
         _exit(become_script((char *[]){NULL, NULL, NULL, "--parts", NULL}));
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
-}
-
-/* Every machine gets it, and so does every run of one. */
-static bool take_setting(const struct options *o, int key, const char *text)
-{
-    if (strncmp(text, "drives.image=", strlen("drives.image=")) == 0 ||
-        strncmp(text, "images=", strlen("images=")) == 0)
-        options_refuse(o, "set '%s': the measurements have images of their own; drop it", text);
-    if (overrides_at(SETTINGS_MAX - 1))
-        options_refuse(o, "set '%s': at most %u settings", text, SETTINGS_MAX);
-    return overrides_take_option(o, NULL, key, text);
-}
-
-static uint32_t parse_bytes(const struct options *o, const char *value)
-{
-    uint64_t bytes = options_size(o, "bytes", value, BYTES_MAX);
-
-    if (bytes < BYTES_LEAST || bytes % BYTES_LEAST != 0)
-        options_refuse(o, "bytes '%s': give a multiple of 4K up to 8M", value);
-    return (uint32_t)bytes;
-}
-
-static bool take_option(const struct options *o, void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    if (key == KEY_SET)
-        return take_setting(o, key, value);
-    if ((key == KEY_OUT || key == KEY_KEEP) && value[0] == '\0')
-        options_refuse(o, "%s: give a folder's name", options_name(o, key));
-    if (key == KEY_ONLY && a->parts == PARTS_MAX)
-        options_refuse(o, "only '%s': at most %u parts", value, PARTS_MAX);
-    if (key == KEY_ONLY)
-        a->part[a->parts++] = value;
-    if (key == KEY_BYTES)
-        a->bytes = parse_bytes(o, value);
-    return key == KEY_ONLY || key == KEY_BYTES;
 }
 
 /* "NAME=VALUE" */

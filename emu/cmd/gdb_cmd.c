@@ -16,12 +16,11 @@ struct arguments {
     const char *name, *node;
 };
 
-static const struct option_line option_node = {KEY_NODE, "node", "N",
-                                               "the program that has node N (default: the only one that runs)"};
-
-static const struct option_target targets[] = {{KEY_NAME, OPTION_TEXT, OPTION_AT(struct arguments, name), 0, 0},
-                                               {KEY_NODE, OPTION_TEXT, OPTION_AT(struct arguments, node), 0, 0},
-                                               {0}};
+static const struct option_line lines[] = {{OPTION_NAME(offsetof(struct arguments, name))},
+                                           {"node", "N",
+                                            "the program that has node N (default: the only one that runs)",
+                                            OPTION_INTO(OPTION_TEXT, struct arguments, node)},
+                                           {0}};
 
 static const struct options options = {
     .command = "ncube gdb",
@@ -29,8 +28,7 @@ static const struct options options = {
     .summary =
         "Lets gdb debug a program on the machine NAME that ncube boot --gdb keeps up, and prints the gdb command.\n"
         "gdb stops a running program. If none runs, the next one waits for gdb at its entry.",
-    .line = (const struct option_line *const[]){&option_name, &option_node, NULL},
-    .target = targets,
+    .line = lines,
 };
 
 static int fail(const char *text)

@@ -9,89 +9,66 @@
 #include "emu/link/link.h"
 #include "vertex/contract/machine.h"
 
-const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
-                                             "run on a subcube of 2^DIM nodes (default: ncc -dN, or 0)"};
-const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
-                                         "nodes for the program, any number (default: an equal share of the subcube)"};
-const struct option_line option_serve = {KEY_SERVE, "serve", "DIR",
-                                         "directory of the host that is the program's root (default: none)"};
-const struct option_line option_status = {KEY_STATUS, "status", "RULE",
-                                          "which exit status of the nodes counts: highest (default), first or node0"};
-const struct option_line option_label = {KEY_LABEL, "label", NULL, "prefix each line of output with its node"};
-const struct option_line option_registers = {KEY_REGISTERS, "registers", NULL, "print the registers after a fault"};
-const struct option_line option_stack = {KEY_STACK, "stack", "SIZE",
-                                         "stack size: bytes, or with K or M (default: ncc -Nstack)"};
-const struct option_line option_heap = {KEY_HEAP, "heap", "SIZE",
-                                        "maximum heap size (default: ncc -Nheap, or all that is free)"};
-const struct option_line option_comm = {KEY_COMM, "comm", "SIZE",
-                                        "memory reserved for messages (default: ncc -Ncomm, or 128K)"};
-const struct option_line option_name = {KEY_NAME, "name", "NAME",
-                                        "the machine's name (default: $NCUBE_NAME, or ncube)"};
-
-const struct option_line option_json = {KEY_JSON, "json", NULL, "as JSON"};
-
-static enum job_status_rule parse_status(const struct options *o, const char *value)
+static void take_status(const struct options *o, const struct option_line *l, void *to, const char *value)
 {
     static const char *const names[] = {
         [JOB_STATUS_HIGHEST] = "highest", [JOB_STATUS_FIRST] = "first", [JOB_STATUS_NODE0] = "node0"};
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(value, names[i]) == 0)
-            return (enum job_status_rule)i;
-    options_refuse(o, "status '%s': give highest, first or node0", value);
+    size_t i = 0, n = sizeof names / sizeof *names;
+
+    while (i < n && strcmp(value, names[i]) != 0)
+        i++;
+    if (i == n)
+        options_refuse(o, "%s '%s': give highest, first or node0", l->name, value);
+    *(enum job_status_rule *)to = (enum job_status_rule)i;
 }
 
-static const struct option_target job_targets[] = {
-    {KEY_DIMENSION, OPTION_NUMBER, OPTION_AT(struct job_words, job.dim), 0, NODE_MAX_DIM},
-    {KEY_NODES, OPTION_NUMBER, OPTION_AT(struct job_words, program[0].nodes), 1, 1u << NODE_MAX_DIM},
-    {KEY_SERVE, OPTION_TEXT, OPTION_AT(struct job_words, job.serve), 0, 0},
-    {KEY_STACK, OPTION_SIZE, OPTION_AT(struct job_words, job.stack_bytes), 1, NODE_RAM_MAX_BYTES},
-    {KEY_HEAP, OPTION_SIZE, OPTION_AT(struct job_words, job.heap_bytes), 1, NODE_RAM_MAX_BYTES},
-    {KEY_COMM, OPTION_SIZE, OPTION_AT(struct job_words, job.comm_bytes), 1, NODE_RAM_MAX_BYTES},
-    {KEY_LABEL, OPTION_FLAG, OPTION_AT(struct job_words, job.label), 0, 0},
-    {KEY_REGISTERS, OPTION_FLAG, OPTION_AT(struct job_words, job.registers), 0, 0},
+#define TO(kind, member) OPTION_INTO(kind, struct job_words, member)
+
+const struct option_line job_lines[] = {
+    {"dimension", "DIM", "run on a subcube of 2^DIM nodes (default: ncc -dN, or 0)", TO(OPTION_NUMBER, job.dim), 0,
+     NODE_MAX_DIM, .letter = 'd', .given = offsetof(struct job_words, dimension_given)},
+    {"nodes", "NODES", "nodes for the program, any number (default: an equal share of the subcube)",
+     TO(OPTION_NUMBER, program[0].nodes), 1, 1u << NODE_MAX_DIM, .letter = 'n'},
+    {"serve", "DIR", "directory of the host that is the program's root (default: none)", TO(OPTION_TEXT, job.serve)},
+    {"status", "RULE", "which exit status of the nodes counts: highest (default), first or node0",
+     TO(OPTION_OWN, job.status_rule), .take = take_status},
+    {"label", NULL, "prefix each line of output with its node", TO(OPTION_FLAG, job.label)},
+    {"registers", NULL, "print the registers after a fault", TO(OPTION_FLAG, job.registers)},
+    {"stack", "SIZE", "stack size: bytes, or with K or M (default: ncc -Nstack)", TO(OPTION_SIZE, job.stack_bytes), 1,
+     NODE_RAM_MAX_BYTES},
+    {"heap", "SIZE", "maximum heap size (default: ncc -Nheap, or all that is free)", TO(OPTION_SIZE, job.heap_bytes), 1,
+     NODE_RAM_MAX_BYTES},
+    {"comm", "SIZE", "memory reserved for messages (default: ncc -Ncomm, or 128K)", TO(OPTION_SIZE, job.comm_bytes), 1,
+     NODE_RAM_MAX_BYTES},
     {0}};
 
-bool options_take_job(const struct options *o, struct job_words *w, int key, const char *value)
+/* `words`: those of the later program alone. */
+static void take_later_option(const struct options *o, void *words, const struct option_line *l, const char *value)
 {
-    w->dimension_given |= key == KEY_DIMENSION;
-    if (key == KEY_STATUS)
-        w->job.status_rule = parse_status(o, value);
-    return key == KEY_STATUS || options_take(o, job_targets, w, key, value);
-}
+    bool piped = ((struct job_words *)words)->program[0].piped;
 
-struct later_program {
-    struct job_program *program;
-    bool dimension_given;
-};
-
-static const struct option_target later_targets[] = {
-    {KEY_DIMENSION, OPTION_NUMBER, OPTION_AT(struct job_program, dim), 0, NODE_MAX_DIM},
-    {KEY_NODES, OPTION_NUMBER, OPTION_AT(struct job_program, nodes), 1, 1u << NODE_MAX_DIM},
-    {0}};
-
-static bool take_later_option(const struct options *o, void *ctx, int key, const char *value)
-{
-    struct later_program *later = ctx;
-    bool piped = later->program->piped;
-
-    if (key != KEY_NODES && (key != KEY_DIMENSION || !piped))
+    if (l->letter != 'n' && (l->letter != 'd' || !piped))
         options_refuse(o, "after '%s only the option%s possible; other options go before the first program",
                        piped ? "|'" : ":'", piped ? "s -d and -n are" : " -n is");
-    later->dimension_given |= key == KEY_DIMENSION;
-    return options_take(o, later_targets, later->program, key, value);
+    options_put(o, l, words, value);
 }
 
 /* Takes the options of a later program; argv[-1] is the ':' or '|'. Returns the words after the options. */
-static char **take_later_options(const struct options *o, struct later_program *p, char **argv)
+static char **take_later_options(const struct options *o, struct job_words *w, uint32_t i, char **argv)
 {
     struct options later = *o;
+    struct job_words own = {.program[0] = w->program[i]};
     int argc = 1;
 
     later.take = take_later_option;
     while (argv[argc - 1])
         argc++;
-    return options_parse(&later, p, argc, argv - 1);
+    argv = options_parse(&later, &own, argc, argv - 1);
+    w->program[i] = own.program[0];
+    w->program[i].dim = own.job.dim;
+    w->stage_dimension_given[i] = own.dimension_given;
+    return argv;
 }
 
 /* A program may say how many nodes it wants. What is wrong with it is told when the job is made, which then reads it
@@ -128,18 +105,16 @@ static bool ends_program(const char *word)
 static char **take_program(const struct options *o, struct job_words *w, uint32_t i, char **argv)
 {
     struct job_program *p = &w->program[i];
-    struct later_program later = {.program = p};
 
-    argv = i > 0 ? take_later_options(o, &later, argv) : argv;
+    argv = i > 0 ? take_later_options(o, w, i, argv) : argv;
     p->argv = argv;
     for (; !ends_program(*argv); argv++)
         p->argc++;
     if (p->argc == 0)
         options_refuse(o, i == 0 && !*argv ? "no program given" : "no program given between ':' or '|'");
     p->path = p->argv[0];
-    if (p->piped && !later.dimension_given)
+    if (p->piped && !w->stage_dimension_given[i])
         p->dim = read_later_program(p->path);
-    w->stage_dimension_given[i] = later.dimension_given;
     return argv;
 }
 

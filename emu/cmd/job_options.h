@@ -13,19 +13,20 @@
 #include "emu/base/options.h"
 #include "emu/job/job.h"
 
-extern const struct option_line option_dimension, option_nodes, option_serve, option_status, option_label,
-    option_registers, option_name, option_stack, option_heap, option_comm, option_json;
+#define OPTION_JSON(type, member) "json", NULL, "as JSON", OPTION_INTO(OPTION_FLAG, type, member)
+#define OPTION_NAME(offset) \
+    "name", "NAME", "the machine's name (default: $NCUBE_NAME, or ncube)", OPTION_TEXT, .at = (offset)
 
 struct job_words {
     struct job_options job; /* points to `program` and into argv */
     struct job_program program[JOB_PROGRAMS_MAX];
-    bool dimension_given;                         /* otherwise -n or the first program's note gives it, */
+    const char *dimension_given;                  /* otherwise -n or the first program's note gives it, */
     struct elf_image image;                       /* which has been read into this */
     bool stage_dimension_given[JOB_PROGRAMS_MAX]; /* of the stage that begins with this program */
 };
 
-/* Takes an option of a job. Returns false if it is none. */
-bool options_take_job(const struct options *o, struct job_words *w, int key, const char *value);
+/* The options of a job; their arguments are a struct job_words. */
+extern const struct option_line job_lines[];
 
 /* Takes the programs, from the name of the first one on. Changes argv, which must outlive w. */
 void options_take_programs(const struct options *o, struct job_words *w, char **argv);

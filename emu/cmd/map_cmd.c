@@ -339,25 +339,19 @@ static int compare_on_machine(const struct pattern *const p[2], char **text, con
 
 /* ---- Command line ---- */
 
-static const struct option_line option_svg = {KEY_SVG, "svg", "FILE", "write the picture to FILE, as SVG"};
-static const struct option_line option_row = {KEY_ROW, "row", "BYTES",
-                                              "bytes of the file in a line of the picture (default: an array's row)"};
+#define TO(kind, member) OPTION_INTO(kind, struct arguments, member)
 
-static const struct option_line option_bytes = {KEY_BYTES, "bytes", "N",
-                                                "compare N bytes of the file (default: a common period)"};
-
-static const struct option_line option_machine = {
-    KEY_MACHINE, "machine", "FILE", "the channels of this machine: the busiest one, and the rate that it allows"};
-static const struct option_line option_drives = {KEY_DRIVES, "drives", NULL,
-                                                 "with -m: the second pattern's elements are the machine's drives"};
-
-static const struct option_target targets[] = {
-    {KEY_SVG, OPTION_TEXT, OPTION_AT(struct arguments, svg), 0, 0},
-    {KEY_ROW, OPTION_BYTES, OPTION_AT(struct arguments, row), 1, PATTERN_OFFSET_MAX / PATTERN_ELEMENTS_MAX},
-    {KEY_BYTES, OPTION_BYTES, OPTION_AT(struct arguments, bytes), 1, PATTERN_OFFSET_MAX},
-    {KEY_MACHINE, OPTION_TEXT, OPTION_AT(struct arguments, machine), 0, 0},
-    {KEY_DRIVES, OPTION_FLAG, OPTION_AT(struct arguments, drives), 0, 0},
-    {KEY_JSON, OPTION_FLAG, OPTION_AT(struct arguments, json), 0, 0},
+static const struct option_line lines[] = {
+    {"svg", "FILE", "write the picture to FILE, as SVG", TO(OPTION_TEXT, svg)},
+    {"row", "BYTES", "bytes of the file in a line of the picture (default: an array's row)", TO(OPTION_BYTES, row), 1,
+     PATTERN_OFFSET_MAX / PATTERN_ELEMENTS_MAX},
+    {"bytes", "N", "compare N bytes of the file (default: a common period)", TO(OPTION_BYTES, bytes), 1,
+     PATTERN_OFFSET_MAX},
+    {"machine", "FILE", "the channels of this machine: the busiest one, and the rate that it allows",
+     TO(OPTION_TEXT, machine), .letter = 'm'},
+    {"drives", NULL, "with -m: the second pattern's elements are the machine's drives", TO(OPTION_FLAG, drives)},
+    {OPTION_JSON(struct arguments, json)},
+    {OPTION_SET},
     {0}};
 
 static const struct options options = {
@@ -368,8 +362,7 @@ static const struct options options = {
         "what each element of A has in common with each of B: a message for each pair, and its runs of bytes\n"
         "that are contiguous in the file and in both elements. With a machine, A and B are the nodes of two programs\n"
         "of a pipeline, or of one program and the drives.",
-    .line = (const struct option_line *const[]){&option_svg, &option_row, &option_bytes, &option_machine,
-                                                &option_drives, &option_json, &option_set, NULL},
+    .line = lines,
     .end = "Patterns, each one word of the command line:\n"
            "  'cyclic 16384 8'                         blocks of 16384 bytes to 8 elements in turn\n"
            "  'array 1024x1024x8 block,cyclic on 2x4'  items of 8 bytes, on a grid of 2 x 4 elements\n"
@@ -377,8 +370,6 @@ static const struct options options = {
            "  'falls 16 (0,3,8,2,4,2,{(0,0,2,2,1,2)})' nested PITFALLS, with their period\n"
            "  'view 16 (0,3,8,2)'                      one element, which need not have every byte\n"
            "+D after any of them: from byte D of the file on. See pattern(3n).",
-    .target = targets,
-    .take = overrides_take_option,
 };
 
 static struct pattern *parse(const char *text)

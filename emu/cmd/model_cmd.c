@@ -223,51 +223,17 @@ static int print_tables(bool json)
 
 struct arguments {
     bool json;
-    bool network_given; /* any option but --json */
+    const char *given; /* any option but --json */
     struct queueing network;
     uint32_t block_bytes, file_bytes;
     struct queueing_curve curve;
     double idle_us[CURVE_MAX], service_us[CURVE_MAX]; /* its points */
 };
 
-static const struct option_line option_disks = {KEY_DISKS, "disks", "D", "I/O nodes, with a drive each (default 8)"};
-static const struct option_line option_buffers = {KEY_BUFFERS, "buffers", "C",
-                                                  "blocks under way for each I/O node (default 1)"};
-static const struct option_line option_routings = {KEY_ROUTINGS, "routings", "R",
-                                                   "channel-disjoint routings to the I/O nodes, at most D (default 1)"};
-static const struct option_line option_block = {KEY_BLOCK, "block", "SIZE",
-                                                "bytes of a block, such as 4K, up to 1M (default 16K)"};
-static const struct option_line option_cpu = {KEY_CPU_US, "cpu-time", "US",
-                                              "service time of the compute node's processor for one block"};
-static const struct option_line option_network = {KEY_NETWORK_US, "network-time", "US", "service time of a routing"};
-static const struct option_line option_disk = {KEY_DISK_US, "disk-time", "US",
-                                               "service time of an I/O node with its drive"};
-static const struct option_line option_status_us = {KEY_STATUS_US, "status-time", "US",
-                                                    "time of the returned status, without a queue (default 0)"};
-
-static const struct option_line option_file_bytes = {KEY_BYTES, "bytes", "SIZE",
-                                                     "of the file whose rate is predicted, up to 1024M (default 2M)"};
-static const struct option_line option_curve = {
-    KEY_CURVE, "curve", "IDLE:US,...",
-    "service time of an I/O node by how long it was idle before, both in us; with --json"};
-
-#define TARGET(kind, member) kind, OPTION_AT(struct arguments, member)
-static const struct option_target targets[] = {
-    {KEY_DISKS, TARGET(OPTION_NUMBER, network.disks), 1, QUEUEING_MESSAGES_MAX},
-    {KEY_BUFFERS, TARGET(OPTION_NUMBER, network.buffers), 1, QUEUEING_MESSAGES_MAX},
-    {KEY_ROUTINGS, TARGET(OPTION_NUMBER, network.routings), 1, QUEUEING_MESSAGES_MAX},
-    {KEY_BLOCK, TARGET(OPTION_SIZE, block_bytes), 1, FILE_IO_MAX_BYTES},
-    {KEY_CPU_US, TARGET(OPTION_US, network.cpu_us), 0, 0},
-    {KEY_NETWORK_US, TARGET(OPTION_US, network.network_us), 0, 0},
-    {KEY_DISK_US, TARGET(OPTION_US, network.disk_us), 0, 0},
-    {KEY_STATUS_US, TARGET(OPTION_US, network.status_us), 0, 0},
-    {KEY_BYTES, TARGET(OPTION_SIZE, file_bytes), 1, FILE_BYTES_MAX},
-    {KEY_JSON, TARGET(OPTION_FLAG, json), 0, 0},
-    {0}};
-
 /* The points' idle times ascend. */
-static void take_curve(const struct options *o, struct arguments *a, const char *value)
+static void take_curve(const struct options *o, const struct option_line *l, void *arguments, const char *value)
 {
+    struct arguments *a = arguments;
     const char *at = value;
     int used = 0;
 
@@ -278,23 +244,37 @@ static void take_curve(const struct options *o, struct arguments *a, const char 
         if (n == CURVE_MAX || sscanf(at, "%lf:%lf%n", &a->idle_us[n], &a->service_us[n], &used) != 2 ||
             !(a->idle_us[n] >= 0 && a->idle_us[n] <= 1e9 && a->service_us[n] >= 0.001 && a->service_us[n] <= 1e9) ||
             (n > 0 && a->idle_us[n] <= a->idle_us[n - 1]))
-            options_refuse(o, "curve '%s': give IDLE:US,... in microseconds, IDLE ascending, at most %u points", at,
-                           CURVE_MAX);
+            options_refuse(o, "%s '%s': give IDLE:US,... in microseconds, IDLE ascending, at most %u points", l->name,
+                           at, CURVE_MAX);
     }
     if (*at != '\0')
-        options_refuse(o, "curve '%s': give a comma between two points", at);
+        options_refuse(o, "%s '%s': give a comma between two points", l->name, at);
 }
 
-/* Notes that the network is given, and takes its curve. */
-static bool take_option(const struct options *o, void *arguments, int key, const char *value)
-{
-    struct arguments *a = arguments;
+#define TO(kind, member) OPTION_INTO(kind, struct arguments, member)
+#define GIVEN            .given = offsetof(struct arguments, given)
 
-    a->network_given |= key != KEY_JSON;
-    if (key == KEY_CURVE)
-        take_curve(o, a, value);
-    return key == KEY_CURVE;
-}
+static const struct option_line lines[] = {
+    {"disks", "D", "I/O nodes, with a drive each (default 8)", TO(OPTION_NUMBER, network.disks), 1,
+     QUEUEING_MESSAGES_MAX, GIVEN},
+    {"buffers", "C", "blocks under way for each I/O node (default 1)", TO(OPTION_NUMBER, network.buffers), 1,
+     QUEUEING_MESSAGES_MAX, GIVEN},
+    {"routings", "R", "channel-disjoint routings to the I/O nodes, at most D (default 1)",
+     TO(OPTION_NUMBER, network.routings), 1, QUEUEING_MESSAGES_MAX, GIVEN},
+    {"block", "SIZE", "bytes of a block, such as 4K, up to 1M (default 16K)", TO(OPTION_SIZE, block_bytes), 1,
+     FILE_IO_MAX_BYTES, GIVEN},
+    {"cpu-time", "US", "service time of the compute node's processor for one block", TO(OPTION_US, network.cpu_us),
+     GIVEN},
+    {"network-time", "US", "service time of a routing", TO(OPTION_US, network.network_us), GIVEN},
+    {"disk-time", "US", "service time of an I/O node with its drive", TO(OPTION_US, network.disk_us), GIVEN},
+    {"status-time", "US", "time of the returned status, without a queue (default 0)", TO(OPTION_US, network.status_us),
+     GIVEN},
+    {"bytes", "SIZE", "of the file whose rate is predicted, up to 1024M (default 2M)", TO(OPTION_SIZE, file_bytes), 1,
+     FILE_BYTES_MAX, GIVEN},
+    {"curve", "IDLE:US,...", "service time of an I/O node by how long it was idle before, both in us; with --json",
+     OPTION_OWN, GIVEN, .take = take_curve},
+    {OPTION_JSON(struct arguments, json)},
+    {0}};
 
 static const struct options options = {
     .command = "ncube model",
@@ -305,11 +285,7 @@ static const struct options options = {
         "Tables 2 to 4 of the paper beside its figures. Times are in microseconds; for blocks of 4K, 8K and 16K\n"
         "the defaults are the paper's. Reading is the same network: its data go through the routings on the way "
         "back.",
-    .line = (const struct option_line *const[]){&option_disks, &option_buffers, &option_routings, &option_block,
-                                                &option_cpu, &option_network, &option_disk, &option_status_us,
-                                                &option_file_bytes, &option_curve, &option_json, NULL},
-    .target = targets,
-    .take = take_option,
+    .line = lines,
 };
 
 /* Takes the paper's times where none was given, which -1 says. */
@@ -350,7 +326,7 @@ int model_command(int argc, char **argv)
 
     if (word[0])
         options_refuse(&options, "'%s': there is nothing to name here", word[0]);
-    if (!a.network_given)
+    if (!a.given)
         return print_tables(a.json);
     take_times_of_paper(&a.network, a.block_bytes);
     check_network(&a.network);

@@ -27,68 +27,45 @@
 
 /* ---- Options of machines ---- */
 
-#define TRACE_LINES \
-    &option_trace, &option_trace_format, &option_trace_from, &option_trace_to, &option_trace_nodes, &option_trace_limit
-
-static const struct option_line option_machine = {KEY_MACHINE, "machine", "FILE",
-                                                  "machine file (default: just the subcube, no I/O nodes)"};
-static const struct option_line option_images = {KEY_IMAGES, "images", "DIR",
-                                                 "folder of the drives' images (default: the machine file's)"};
-static const struct option_line option_limit = {KEY_LIMIT, "limit", "SECONDS", "stop after SECONDS of virtual time"};
-static const struct option_line option_sync = {
-    KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"};
-static const struct option_line option_cores = {
-    KEY_CORES, "cores", "N", "use at most N processors of the host (default: all allowed); same results"};
-static const struct option_line option_harts = {
-    KEY_HARTS, "harts", "WAY",
-    "turns: QEMU's harts share a thread (default, where possible); threads: each has one; same results"};
-static const struct option_line option_stats = {
-    KEY_STATS, "stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON"};
-static const struct option_line option_heartbeat = {KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
-                                                    "print progress every SECONDS of host time (default 1)"};
-static const struct option_line option_gdb = {
-    KEY_GDB, "gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results"};
-static const struct option_line option_core = {
-    KEY_CORE, "core", "DIR", "if the program crashes, write a core file for each node to DIR; slow, same results"};
-static const struct option_line option_check = {
-    KEY_CHECK, "check", NULL, "report what was never read or closed, and calls that failed; slow, same results"};
-static const struct option_line option_boot_gdb = {
-    KEY_GDB, "gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results"};
-static const struct option_line option_progress = {KEY_PROGRESS, "progress", NULL,
-                                                   "show progress on a terminal: time, speed, messages, drives"};
-static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
-                                               "without a machine file: 2^DIM nodes (default 0: one node)"};
-
-static bool parse_sync(const struct options *o, const char *text)
+static void take_sync(const struct options *o, const struct option_line *l, void *strict, const char *text)
 {
+    *(bool *)strict = strcmp(text, "strict") == 0;
     if (strcmp(text, "ahead") != 0 && strcmp(text, "strict") != 0)
-        options_refuse(o, "sync '%s': give ahead or strict", text);
-    return strcmp(text, "strict") == 0;
+        options_refuse(o, "%s '%s': give ahead or strict", l->name, text);
 }
 
-static enum machine_harts parse_harts(const struct options *o, const char *text)
+static void take_harts(const struct options *o, const struct option_line *l, void *harts, const char *text)
 {
-    if (strcmp(text, "threads") == 0)
-        return MACHINE_HARTS_THREADS;
-    if (strcmp(text, "turns") != 0)
-        options_refuse(o, "harts '%s': give threads or turns", text);
-    if (!fiber_possible())
-        options_refuse(o, "harts '%s': %s", text, NO_FIBERS);
-    return MACHINE_HARTS_TURNS;
+    bool turns = strcmp(text, "turns") == 0;
+
+    if (!turns && strcmp(text, "threads") != 0)
+        options_refuse(o, "%s '%s': give threads or turns", l->name, text);
+    if (turns && !fiber_possible())
+        options_refuse(o, "%s '%s': %s", l->name, text, NO_FIBERS);
+    *(enum machine_harts *)harts = turns ? MACHINE_HARTS_TURNS : MACHINE_HARTS_THREADS;
 }
 
-static bool take_gdb(const struct options *o, struct machine_options *m, const char *port)
+static void take_statistics(const struct options *o, const struct option_line *l, void *machine, const char *path)
 {
-    m->gdb_port = port ? (uint16_t)options_number(o, "gdb", port, 0, 65535) : 0;
-    return m->gdb = true;
+    struct machine_options *m = machine;
+
+    if (path && path[0] == '\0')
+        options_refuse(o, "%s: give a file's name after '='", l->name);
+    m->statistics_file = path;
+    m->statistics = true;
 }
 
-static bool take_core(const struct options *o, struct machine_options *m, const char *folder)
+static void take_heartbeat(const struct options *o, const struct option_line *l, void *seconds, const char *value)
 {
-    if (*folder == '\0')
-        options_refuse(o, "core: give a folder after '='");
-    m->core_dir = folder;
-    return true;
+    *(double *)seconds = value ? options_seconds(o, l->name, value, "the host's time") : 1;
+}
+
+static void take_gdb(const struct options *o, const struct option_line *l, void *machine, const char *port)
+{
+    struct machine_options *m = machine;
+
+    m->gdb_port = port ? (uint16_t)options_number(o, l->name, port, 0, 65535) : 0;
+    m->gdb = true;
 }
 
 /* Nodes that gdb stops, or that are killed, are in the same places in every run only if user code never runs ahead.
@@ -113,41 +90,46 @@ static void check_set(const struct options *o, const struct machine_options *m)
         options_refuse(o, "set '%s' changes a machine file, and none is given", overrides_at(0));
 }
 
-static const struct option_target machine_targets[] = {
-    {KEY_MACHINE, OPTION_TEXT, OPTION_AT(struct machine_options, machine), 0, 0},
-    {KEY_IMAGES, OPTION_TEXT, OPTION_AT(struct machine_options, images), 0, 0},
-    {KEY_CORES, OPTION_NUMBER, OPTION_AT(struct machine_options, processors), 1, 64},
-    {KEY_CHECK, OPTION_FLAG, OPTION_AT(struct machine_options, check), 0, 0},
-    {KEY_PROGRESS, OPTION_FLAG, OPTION_AT(struct machine_options, progress), 0, 0},
-    {KEY_DIMENSION, OPTION_NUMBER, OPTION_AT(struct machine_options, dim), 0, NODE_MAX_DIM},
+#define TO(kind, member) OPTION_INTO(kind, struct machine_options, member)
+
+static const struct option_line machine_lines[] = {
+    {OPTION_SET},
+    {"images", "DIR", "folder of the drives' images (default: the machine file's)", TO(OPTION_TEXT, images)},
+    {OPTION_TABLE(tracing_lines, offsetof(struct machine_options, trace))},
+    {"sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow", TO(OPTION_OWN, strict),
+     .take = take_sync},
+    {"cores", "N", "use at most N processors of the host (default: all allowed); same results",
+     TO(OPTION_NUMBER, processors), 1, 64},
+    {"harts", "WAY",
+     "turns: QEMU's harts share a thread (default, where possible); threads: each has one; same results",
+     TO(OPTION_OWN, harts), .take = take_harts},
+    {"stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON", OPTION_OWN,
+     .take = take_statistics},
+    {"heartbeat", "[SECONDS]", "print progress every SECONDS of host time (default 1)", TO(OPTION_OWN, heartbeat_s),
+     .take = take_heartbeat},
     {0}};
 
-static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value)
-{
-    switch (key) {
-    case KEY_SYNC:
-        m->strict = parse_sync(o, value);
-        return true;
-    case KEY_HARTS:
-        m->harts = parse_harts(o, value);
-        return true;
-    case KEY_STATS:
-        if (value && value[0] == '\0')
-            options_refuse(o, "stats: give a file's name after '='");
-        m->statistics_file = value;
-        return m->statistics = true;
-    case KEY_HEARTBEAT:
-        m->heartbeat_s = value ? options_seconds(o, "heartbeat", value, "the host's time") : 1;
-        return true;
-    case KEY_GDB:
-        return take_gdb(o, m, value);
-    case KEY_CORE:
-        return take_core(o, m, value);
-    default:
-        return options_take(o, machine_targets, m, key, value) || tracing_take(o, &m->trace, key, value) ||
-               overrides_take_option(o, NULL, key, value);
-    }
-}
+static const struct option_line run_machine_lines[] = {
+    {"machine", "FILE", "machine file (default: just the subcube, no I/O nodes)", TO(OPTION_TEXT, machine),
+     .letter = 'm'},
+    {OPTION_TABLE(machine_lines, 0)},
+    {"gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results", OPTION_OWN,
+     .take = take_gdb},
+    {"core", "DIR", "if the program crashes, write a core file for each node to DIR; slow, same results",
+     TO(OPTION_FOLDER, core_dir)},
+    {"check", NULL, "report what was never read or closed, and calls that failed; slow, same results",
+     TO(OPTION_FLAG, check)},
+    {"progress", NULL, "show progress on a terminal: time, speed, messages, drives", TO(OPTION_FLAG, progress)},
+    {0}};
+
+static const struct option_line boot_machine_lines[] = {
+    {"dimension", "DIM", "without a machine file: 2^DIM nodes (default 0: one node)", TO(OPTION_NUMBER, dim), 0,
+     NODE_MAX_DIM, .letter = 'd'},
+    {OPTION_MACHINE_WORD},
+    {OPTION_TABLE(machine_lines, 0)},
+    {"gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results", OPTION_OWN,
+     .take = take_gdb},
+    {0}};
 
 /* Returns the folder of ncube's parts, for the life of the process. */
 static const char *find_lib(void)
@@ -164,32 +146,21 @@ struct run_words {
     struct job_words job;
 };
 
-static const struct option_target run_targets[] = {
-    {KEY_LIMIT, OPTION_CYCLES, OPTION_AT(struct run_words, options.limit_cycles), 1, 0}, {0}};
-
-static bool take_run_option(const struct options *o, void *ctx, int key, const char *value)
-{
-    struct run_words *w = ctx;
-
-    return options_take_job(o, &w->job, key, value) || take_machine_option(o, &w->options.machine, key, value);
-}
+static const struct option_line run_lines[] = {
+    {OPTION_TABLE(job_lines, offsetof(struct run_words, job))},
+    {OPTION_TABLE(run_machine_lines, offsetof(struct run_words, options.machine))},
+    {"limit", "SECONDS", "stop after SECONDS of virtual time",
+     OPTION_INTO(OPTION_CYCLES, struct run_words, options.limit_cycles), 1},
+    {0}};
 
 static const struct options run_options = {
     .command = "ncube run",
     .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
-    .line =
-        (const struct option_line *const[]){
-            &option_dimension, &option_nodes,  &option_machine, &option_set,       &option_images,
-            &option_serve,     &option_status, &option_label,   &option_registers, &option_stack,
-            &option_heap,      &option_comm,   &option_report,  TRACE_LINES,       &option_limit,
-            &option_sync,      &option_cores,  &option_harts,   &option_stats,     &option_heartbeat,
-            &option_gdb,       &option_core,   &option_check,   &option_progress,  NULL},
+    .line = run_lines,
     .end = "Exit statuses of ncube itself: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
-    .target = run_targets,
-    .take = take_run_option,
 };
 
 /* Returns the words with spaces between them, which the caller frees. */
@@ -238,30 +209,19 @@ static int command_run(int argc, char **argv)
 
 /* ---- ncube boot ---- */
 
-static const struct option_line option_detach = {KEY_DETACH, "detach", NULL,
-                                                 "return when the machine is up; it keeps running in the background"};
-
-static const struct option_target boot_targets[] = {
-    {KEY_NAME, OPTION_TEXT, OPTION_AT(struct boot_options, name), 0, 0},
-    {KEY_DETACH, OPTION_FLAG, OPTION_AT(struct boot_options, detach), 0, 0},
+static const struct option_line boot_lines[] = {
+    {OPTION_TABLE(boot_machine_lines, offsetof(struct boot_options, machine))},
+    {OPTION_NAME(offsetof(struct boot_options, name))},
+    {"detach", NULL, "return when the machine is up; it keeps running in the background",
+     OPTION_INTO(OPTION_FLAG, struct boot_options, detach)},
     {0}};
-
-static bool take_boot_option(const struct options *o, void *boot, int key, const char *value)
-{
-    return take_machine_option(o, &((struct boot_options *)boot)->machine, key, value);
-}
 
 static const struct options boot_options = {
     .command = "ncube boot",
     .usage = "[OPTION...] [MACHINE]",
     .summary =
         "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
-    .line =
-        (const struct option_line *const[]){&option_cube, &option_machine_word, &option_set, &option_images,
-                                            &option_name, TRACE_LINES, &option_sync, &option_cores, &option_harts,
-                                            &option_stats, &option_heartbeat, &option_boot_gdb, &option_detach, NULL},
-    .target = boot_targets,
-    .take = take_boot_option,
+    .line = boot_lines,
 };
 
 static int command_boot(int argc, char **argv)
@@ -287,15 +247,12 @@ static int command_boot(int argc, char **argv)
 
 /* ---- ncube down ---- */
 
-static const struct option_target down_targets[] = {{KEY_NAME, OPTION_TEXT, 0, sizeof(char *), 0, 0}, {0}};
-
 static const struct options down_options = {
     .command = "ncube down",
     .usage = "[OPTION...]",
     .summary =
         "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down, and waits for its end.",
-    .line = (const struct option_line *const[]){&option_name, NULL},
-    .target = down_targets,
+    .line = (const struct option_line[]){{OPTION_NAME(0)}, {0}},
 };
 
 static int await_end(int fd)
@@ -416,7 +373,6 @@ static const struct options ncube_options = {
     .command = "ncube",
     .usage = "COMMAND [OPTION...] ...",
     .summary = "Emulates an nCUBE 2: boots it, runs programs on it, analyses it.",
-    .line = (const struct option_line *const[]){NULL},
     .print_end = print_commands,
     .takes_program = true,
 };

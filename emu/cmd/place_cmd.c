@@ -71,11 +71,11 @@ struct arguments {
     uint32_t top;
 };
 
-static const struct option_line option_top = {KEY_TOP, "top", "N", "only the first N"};
-
-static const struct option_target targets[] = {
-    {KEY_TOP, OPTION_NUMBER, OPTION_AT(struct arguments, top), 1, UINT32_MAX},
-    {KEY_JSON, OPTION_FLAG, OPTION_AT(struct arguments, json), 0, 0},
+static const struct option_line lines[] = {
+    {OPTION_MACHINE_WORD},
+    {"top", "N", "only the first N", OPTION_INTO(OPTION_NUMBER, struct arguments, top), 1, UINT32_MAX},
+    {OPTION_JSON(struct arguments, json)},
+    {OPTION_SET},
     {0}};
 
 static const struct options options = {
@@ -85,9 +85,7 @@ static const struct options options = {
         "Ranks the compute nodes as places for a program that uses the volumes (default: all) at the same time: by\n"
         "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel\n"
         "carries, then by hops to all of them.",
-    .line = (const struct option_line *const[]){&option_machine_word, &option_top, &option_json, &option_set, NULL},
-    .target = targets,
-    .take = overrides_take_option,
+    .line = lines,
 };
 
 static void collect(struct volumes *v, const struct topo *t, char **name)

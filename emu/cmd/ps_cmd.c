@@ -174,8 +174,6 @@ static int print_json(const struct peers *p)
 
 /* ---- Command line ---- */
 
-static const struct option_target targets[] = {{KEY_JSON, OPTION_FLAG, 0, sizeof(bool), 0, 0}, {0}};
-
 static const struct options options = {
     .command = "ncube ps",
     .usage = "[--json]",
@@ -184,8 +182,7 @@ static const struct options options = {
                "command line and the process of its xnc; then the programs that wait for a subcube. Exits with "
                "1 if one of the user's\n"
                "machines does not answer within 2 seconds.",
-    .line = (const struct option_line *const[]){&option_json, NULL},
-    .target = targets,
+    .line = (const struct option_line[]){{"json", NULL, "as JSON", OPTION_FLAG, .at = 0}, {0}},
 };
 
 int ps_command(int argc, char **argv)

@@ -16,23 +16,17 @@
 
 #define STATUS_FAILED 1
 
-struct arguments {
-    const char *out;
-};
-
-static const struct option_line option_out = {
-    KEY_OUT, "out", "FILE", "file for the report; - is standard output (default: TRACE, with .html for .json)"};
-
-static const struct option_target targets[] = {{KEY_OUT, OPTION_TEXT, OPTION_AT(struct arguments, out), 0, 0}, {0}};
-
 static const struct options options = {
     .command = "ncube report",
     .usage = "[OPTION...] TRACE",
     .summary =
         "Makes an HTML report from a timeline that ncube run --trace=TRACE has written, TRACE ending in .json or\n"
         ".json.gz: what each node, channel and drive did, which nodes sent to which, and what the program waited for.",
-    .line = (const struct option_line *const[]){&option_out, NULL},
-    .target = targets,
+    .line =
+        (const struct option_line[]){
+            {"out", "FILE", "file for the report; - is standard output (default: TRACE, with .html for .json)",
+             OPTION_FILE, .at = 0},
+            {0}},
 };
 
 /* Returns the trace's name with another ending, which the caller frees. */
@@ -96,17 +90,15 @@ static int report_on(const char *trace, const char *out)
 
 int report_command(int argc, char **argv)
 {
-    struct arguments a = {0};
-    char **word = options_parse(&options, &a, argc, argv);
+    const char *out = NULL;
+    char **word = options_parse(&options, &out, argc, argv);
 
-    if (a.out && !*a.out)
-        options_refuse(&options, "out: give a file's name");
     if (!word[0])
         options_refuse(&options, "no trace given; ncube run --trace=FILE.json writes one");
     if (word[1])
         options_refuse(&options, "unexpected word '%s' after the trace; give one trace", word[1]);
-    char *made = a.out ? NULL : default_out(word[0]);
-    int status = report_on(word[0], a.out ? a.out : made);
+    char *made = out ? NULL : default_out(word[0]);
+    int status = report_on(word[0], out ? out : made);
     if (status == 0 && made)
         printf("%s\n", made);
     free(made);

@@ -119,15 +119,16 @@ struct arguments {
     uint32_t bytes, via;
 };
 
-static const struct option_line option_bytes = {KEY_BYTES, "bytes", "N",
-                                                "length of the message, its 8-byte header not included (default 8192)"};
-static const struct option_line option_via = {KEY_VIA, "via", "K",
-                                              "by channel K, 0-7, of the I/O node FROM, or else of the I/O node TO"};
+#define TO(kind, member) OPTION_INTO(kind, struct arguments, member)
 
-static const struct option_target targets[] = {
-    {KEY_BYTES, OPTION_NUMBER, OPTION_AT(struct arguments, bytes), 0, UINT32_MAX},
-    {KEY_VIA, OPTION_NUMBER, OPTION_AT(struct arguments, via), 0, NCU_SI_CHANNELS - 1},
-    {KEY_JSON, OPTION_FLAG, OPTION_AT(struct arguments, json), 0, 0},
+static const struct option_line lines[] = {
+    {OPTION_MACHINE_WORD},
+    {"bytes", "N", "length of the message, its 8-byte header not included (default 8192)", TO(OPTION_NUMBER, bytes), 0,
+     UINT32_MAX},
+    {"via", "K", "by channel K, 0-7, of the I/O node FROM, or else of the I/O node TO", TO(OPTION_NUMBER, via), 0,
+     NCU_SI_CHANNELS - 1},
+    {OPTION_JSON(struct arguments, json)},
+    {OPTION_SET},
     {0}};
 
 static const struct options options = {
@@ -136,10 +137,7 @@ static const struct options options = {
     .summary =
         "Prints the path from node FROM to each TO, hop by hop, its P, its time, and which paths share a channel.\n"
         "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.",
-    .line = (const struct option_line *const[]){&option_machine_word, &option_bytes, &option_via, &option_json,
-                                                &option_set, NULL},
-    .target = targets,
-    .take = overrides_take_option,
+    .line = lines,
 };
 
 static bool has_io_node(const struct routes *r)

@@ -113,14 +113,11 @@ static int print_once(const char *name)
 
 /* ---- Command line ---- */
 
-static const struct option_line option_once = {KEY_ONCE, "once", NULL, "print the state once, and exit"};
-static const struct option_line option_every = {KEY_EVERY, "every", "MS",
-                                                "update every MS milliseconds (default 1000)"};
-
-static const struct option_target targets[] = {
-    {KEY_NAME, OPTION_TEXT, OPTION_AT(struct arguments, name), 0, 0},
-    {KEY_ONCE, OPTION_FLAG, OPTION_AT(struct arguments, once), 0, 0},
-    {KEY_EVERY, OPTION_NUMBER, OPTION_AT(struct arguments, every_ms), 50, 3600000},
+static const struct option_line lines[] = {
+    {OPTION_NAME(offsetof(struct arguments, name))},
+    {"once", NULL, "print the state once, and exit", OPTION_INTO(OPTION_FLAG, struct arguments, once)},
+    {"every", "MS", "update every MS milliseconds (default 1000)",
+     OPTION_INTO(OPTION_NUMBER, struct arguments, every_ms), 50, 3600000},
     {0}};
 
 static const struct options options = {
@@ -129,10 +126,9 @@ static const struct options options = {
     .summary =
         "Monitors a machine that ncube boot keeps up: nodes by state, programs, channels and drives by load, virtual\n"
         "time against the host's.",
-    .line = (const struct option_line *const[]){&option_name, &option_once, &option_every, NULL},
+    .line = lines,
     .end = "Keys: p programs, n nodes, c channels, d drives; s sorts by the next column; / shows only rows with a\n"
            "text; the arrow and page keys scroll; q quits.",
-    .target = targets,
 };
 
 int top_command(int argc, char **argv)

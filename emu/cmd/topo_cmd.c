@@ -154,17 +154,9 @@ static int print_json(const struct topo *t)
 
 /* ---- Command line ---- */
 
-static bool take_option(const struct options *o, void *ctx, int key, const char *value)
-{
-    int (**print)(const struct topo *t) = ctx;
-
-    if (overrides_take_option(o, NULL, key, value))
-        return true;
-    *print = key == KEY_DOT ? print_dot : print_json;
-    return true;
-}
-
-static const struct option_line option_dot = {KEY_DOT, "dot", NULL, "as a graph for graphviz"};
+struct arguments {
+    bool dot, json;
+};
 
 static const struct options options = {
     .command = "ncube topo",
@@ -172,21 +164,25 @@ static const struct options options = {
     .summary =
         "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board\n"
         "the SI node that each channel of each I/O node reaches.",
-    .line = (const struct option_line *const[]){&option_machine_word, &option_dot, &option_json, &option_set, NULL},
-    .take = take_option,
+    .line = (const struct option_line[]){{OPTION_MACHINE_WORD},
+                                         {"dot", NULL, "as a graph for graphviz",
+                                          OPTION_INTO(OPTION_FLAG, struct arguments, dot)},
+                                         {OPTION_JSON(struct arguments, json)},
+                                         {OPTION_SET},
+                                         {0}},
 };
 
 int topo_command(int argc, char **argv)
 {
-    int (*print)(const struct topo *t) = print_text;
-    char **word = options_parse(&options, &print, argc, argv);
+    struct arguments a = {0};
+    char **word = options_parse(&options, &a, argc, argv);
 
     if (!word[0] || word[1])
         options_refuse(&options, "give one machine file");
     struct machine_config config;
     if (!config_load_for(argv[0], word[0], &config))
         return 1;
-    int status = print(&config.topo);
+    int status = (a.json ? print_json : a.dot ? print_dot : print_text)(&config.topo);
     config_free(&config);
     return status;
 }

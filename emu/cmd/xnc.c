@@ -26,21 +26,11 @@ struct command_line {
     const char *name;
 };
 
-static const struct option_line option_wait = {KEY_WAIT, "wait", NULL,
-                                               "wait until a subcube is free; first come, first served"};
-static const struct option_line *const lines[] = {&option_dimension, &option_nodes,     &option_serve, &option_status,
-                                                  &option_label,     &option_registers, &option_stack, &option_heap,
-                                                  &option_comm,      &option_wait,      &option_name,  NULL};
-
-static bool take_option(const struct options *o, void *ctx, int key, const char *value)
-{
-    return options_take_job(o, &((struct command_line *)ctx)->words, key, value);
-}
-
-static const struct option_target targets[] = {
-    {KEY_NAME, OPTION_TEXT, OPTION_AT(struct command_line, name), 0, 0},
-    {KEY_WAIT, OPTION_FLAG, OPTION_AT(struct command_line, words.job.waits), 0, 0},
-    {0}};
+static const struct option_line lines[] = {{OPTION_TABLE(job_lines, offsetof(struct command_line, words))},
+                                           {"wait", NULL, "wait until a subcube is free; first come, first served",
+                                            OPTION_INTO(OPTION_FLAG, struct command_line, words.job.waits)},
+                                           {OPTION_NAME(offsetof(struct command_line, name))},
+                                           {0}};
 
 static const struct options options = {
     .command = "xnc",
@@ -50,8 +40,6 @@ static const struct options options = {
     .end = "Exit statuses of xnc itself: 1 failure, or a fault in the program; 2 usage; 123 a node of\n"
            "the program is dead; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
-    .target = targets,
-    .take = take_option,
 };
 
 static int complain(const char *text)

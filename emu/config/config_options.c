@@ -7,17 +7,11 @@
 
 #define ERROR_BYTES 4608u
 
-const struct option_line option_set = {KEY_SET, "set", "KEY=VALUE",
-                                       "override a setting of the machine file, such as dim=6 or drives.rpm=5400"};
-
-bool overrides_take_option(const struct options *o, void *ctx, int key, const char *value)
+void overrides_take_option(const struct options *o, const struct option_line *l, void *to, const char *value)
 {
-    (void)ctx;
-    if (key != KEY_SET)
-        return false;
+    (void)to;
     if (!overrides_add(value))
-        options_refuse(o, "set '%s': give KEY=VALUE, such as dim=6, front_end.si=3 or drives.rpm=5400", value);
-    return true;
+        options_refuse(o, "%s '%s': give KEY=VALUE, such as dim=6, front_end.si=3 or drives.rpm=5400", l->name, value);
 }
 
 bool config_load_for(const char *command, const char *path, struct machine_config *config)

@@ -11,9 +11,12 @@
  * the command's name and returns false. */
 bool config_load_for(const char *command, const char *path, struct machine_config *config);
 
-extern const struct option_line option_set;
+/* Takes --set; refuses a value that is not KEY=VALUE. */
+void overrides_take_option(const struct options *o, const struct option_line *l, void *to, const char *value);
 
-/* Takes --set. Returns false if the option is another one; refuses a value that is not KEY=VALUE. */
-bool overrides_take_option(const struct options *o, void *ctx, int key, const char *value);
+#define OPTION_SET_BY(function)                                                                                 \
+    "set", "KEY=VALUE", "override a setting of the machine file, such as dim=6 or drives.rpm=5400", OPTION_OWN, \
+        .take = (function)
+#define OPTION_SET OPTION_SET_BY(overrides_take_option)
 
 #endif

@@ -28,50 +28,17 @@
 
 /* ---- Options ---- */
 
-const struct option_line option_trace = {
-    KEY_TRACE, "trace", "FILE", "write a trace of events in virtual time to FILE; a timeline if it ends in .json"};
-const struct option_line option_report = {
-    KEY_REPORT, "report", "FILE.html", "write an HTML report: what ran when, what each node waited for, what was busy"};
-const struct option_line option_trace_format = {KEY_TRACE_FORMAT, "trace-format", "FORMAT",
-                                                "text, chrome or picl (default: by the ending of FILE, or text)"};
-const struct option_line option_trace_from = {KEY_TRACE_FROM, "trace-from", "SECONDS",
-                                              "trace from this virtual time on (default 0)"};
-const struct option_line option_trace_to = {KEY_TRACE_TO, "trace-to", "SECONDS",
-                                            "trace up to this virtual time (default: to the end)"};
-const struct option_line option_trace_nodes = {KEY_TRACE_NODES, "trace-nodes", "LIST",
-                                               "trace only these nodes, such as 0-7,12,3.1,host (default: all)"};
-const struct option_line option_trace_limit = {
-    KEY_TRACE_LIMIT, "trace-limit", "SIZE",
-    "maximum size of the trace, such as 20M (default 100M; .gz 1G, uncompressed; text: no limit)"};
-
-static enum trace_format parse_format(const struct options *o, const char *text)
+static void take_format(const struct options *o, const struct option_line *l, void *to, const char *text)
 {
+    struct tracing *t = to;
     char names[64];
     int format = trace_format_by_name(text);
 
     trace_format_names(names, sizeof names);
     if (format < 0)
-        options_refuse(o, "trace-format '%s': give %s", text, names);
-    return (enum trace_format)format;
-}
-
-static const struct option_target targets[] = {
-    {KEY_TRACE_FROM, OPTION_CYCLES, OPTION_AT(struct tracing, from_cycles), 0, 0},
-    {KEY_TRACE_TO, OPTION_CYCLES, OPTION_AT(struct tracing, to_cycles), 0, 0},
-    {KEY_TRACE_NODES, OPTION_TEXT, OPTION_AT(struct tracing, nodes), 0, 0},
-    {KEY_TRACE_LIMIT, OPTION_SIZE, OPTION_AT(struct tracing, limit_bytes), LIMIT_LEAST_BYTES, UINT64_MAX >> 2},
-    {0}};
-
-static bool take_choice(const struct options *o, struct tracing *t, int key, const char *value)
-{
-    if (key == KEY_TRACE_FORMAT) {
-        t->format_given = true;
-        t->format = parse_format(o, value);
-    } else if (!options_take(o, targets, t, key, value)) {
-        return false;
-    }
-    t->another = options_name(o, key);
-    return true;
+        options_refuse(o, "%s '%s': give %s", l->name, text, names);
+    t->format_given = true;
+    t->format = (enum trace_format)format;
 }
 
 static bool is_program(const char *path)
@@ -81,19 +48,37 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IXUSR);
 }
 
-bool tracing_take(const struct options *o, struct tracing *t, int key, const char *value)
+static void take_file(const struct options *o, const struct option_line *l, void *to, const char *value)
 {
-    if (key != KEY_TRACE && key != KEY_REPORT)
-        return take_choice(o, t, key, value);
+    bool trace = strcmp(l->name, "trace") == 0;
+
     if (value[0] == '\0')
-        options_refuse(o, "%s: give a file's name", key == KEY_TRACE ? "trace" : "report");
+        options_refuse(o, "%s: give a file's name", l->name);
     if (is_program(value)) /* "--report ./hello": the word after the option is its FILE */
-        options_refuse(o, "%s '%s' is a program, not a name for the %s; give one, such as --%s=%s %s",
-                       key == KEY_TRACE ? "trace" : "report", value, key == KEY_TRACE ? "trace" : "page",
-                       key == KEY_TRACE ? "trace" : "report", key == KEY_TRACE ? "trace.json" : "page.html", value);
-    *(key == KEY_TRACE ? &t->path : &t->report) = value;
-    return true;
+        options_refuse(o, "%s '%s' is a program, not a name for the %s; give one, such as --%s=%s %s", l->name, value,
+                       trace ? "trace" : "page", l->name, trace ? "trace.json" : "page.html", value);
+    *(const char **)to = value;
 }
+
+#define TO(kind, member) OPTION_INTO(kind, struct tracing, member)
+#define CHOICE           .given = offsetof(struct tracing, another)
+
+const struct option_line tracing_lines[] = {
+    {"report", "FILE.html", "write an HTML report: what ran when, what each node waited for, what was busy",
+     TO(OPTION_OWN, report), .take = take_file},
+    {"trace", "FILE", "write a trace of events in virtual time to FILE; a timeline if it ends in .json",
+     TO(OPTION_OWN, path), .take = take_file},
+    {"trace-format", "FORMAT", "text, chrome or picl (default: by the ending of FILE, or text)", OPTION_OWN, CHOICE,
+     .take = take_format},
+    {"trace-from", "SECONDS", "trace from this virtual time on (default 0)", TO(OPTION_CYCLES, from_cycles), CHOICE},
+    {"trace-to", "SECONDS", "trace up to this virtual time (default: to the end)", TO(OPTION_CYCLES, to_cycles),
+     CHOICE},
+    {"trace-nodes", "LIST", "trace only these nodes, such as 0-7,12,3.1,host (default: all)", TO(OPTION_TEXT, nodes),
+     CHOICE},
+    {"trace-limit", "SIZE",
+     "maximum size of the trace, such as 20M (default 100M; .gz 1G, uncompressed; text: no limit)",
+     TO(OPTION_SIZE, limit_bytes), LIMIT_LEAST_BYTES, UINT64_MAX >> 2, CHOICE},
+    {0}};
 
 static bool is_packed(const char *path)
 {

@@ -28,11 +28,8 @@ struct tracing {        /* what the user wants */
         .to_cycles = UINT64_MAX \
     }
 
-extern const struct option_line option_report, option_trace, option_trace_format, option_trace_from, option_trace_to,
-    option_trace_nodes, option_trace_limit;
-
-/* Takes an option of the trace. Returns false if it is none. Refuses what is wrong (options_refuse). */
-bool tracing_take(const struct options *o, struct tracing *t, int key, const char *value);
+/* The options of the trace; their arguments are a struct tracing. They refuse what is wrong (options_refuse). */
+extern const struct option_line tracing_lines[];
 
 /* Refuses options that do not go together, when all have been taken; chooses the format. */
 void tracing_check(const struct options *o, struct tracing *t);
