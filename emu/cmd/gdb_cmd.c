@@ -39,21 +39,13 @@ static int fail(const char *text)
 
 static int take_answer(int fd)
 {
-    struct link_message m;
-    struct link_status s = {.status = RUN_FAILED};
+    char text[LINK_TEXT_BYTES];
+    int status = link_await_status(fd, "ncube", text);
 
-    if (link_receive(fd, &m) <= 0)
-        return fail("the machine has gone down");
-    if (m.kind == LINK_STATUS && m.bytes >= sizeof s) {
-        memcpy(&s, m.content, sizeof s);
-        char *text = one_line((char *)m.content + sizeof s);
-
-        fprintf(s.status == 0 ? stdout : stderr, "%s%s\n", s.status == 0 ? "" : "ncube: ", text);
-    } else {
-        fail("the machine sent a malformed answer; check that the machine and ncube are of the same version");
-    }
-    link_message_free(&m);
-    return s.status;
+    if (status != 0)
+        return fail(text), status;
+    puts(text);
+    return 0;
 }
 
 int gdb_command(int argc, char **argv)

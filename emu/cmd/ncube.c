@@ -255,28 +255,10 @@ static const struct options down_options = {
     .line = (const struct option_line[]){{OPTION_NAME(0)}, {0}},
 };
 
-static int await_end(int fd)
-{
-    struct link_message m;
-    struct link_status s = {.status = RUN_FAILED};
-
-    link_send(fd, LINK_DOWN, NULL, 0, false); /* a machine that has hung up may have sent why */
-    if (link_receive(fd, &m) <= 0) {
-        fputs("ncube: the machine exited without reporting a status\n", stderr);
-        return s.status;
-    }
-    if (m.kind == LINK_STATUS && m.bytes >= sizeof s)
-        memcpy(&s, m.content, sizeof s);
-    if (m.kind == LINK_STATUS && m.bytes > sizeof s)
-        fprintf(stderr, "ncube: %s\n", one_line((char *)m.content + sizeof s));
-    link_message_free(&m);
-    return s.status;
-}
-
 static int command_down(int argc, char **argv)
 {
     const char *name = NULL;
-    char error[256];
+    char error[256], text[LINK_TEXT_BYTES];
     char **word = options_parse(&down_options, &name, argc, argv);
 
     if (word[0])
@@ -286,7 +268,10 @@ static int command_down(int argc, char **argv)
         fprintf(stderr, "ncube: %s\n", error);
         return RUN_FAILED;
     }
-    int status = await_end(fd);
+    link_send(fd, LINK_DOWN, NULL, 0, false); /* a machine that has hung up may have sent why */
+    int status = link_await_status(fd, "ncube", text);
+    if (*text)
+        fprintf(stderr, "ncube: %s\n", text);
     close(fd);
     return status;
 }

@@ -81,20 +81,12 @@ static void catch_signals(sigset_t *unblocked)
 
 static int take_status(int fd)
 {
-    struct link_message m;
-    struct link_status s;
+    char text[LINK_TEXT_BYTES];
+    int status = link_await_status(fd, "xnc", text);
 
-    if (link_receive(fd, &m) <= 0)
-        return complain("the machine has gone down");
-    if (m.kind != LINK_STATUS || m.bytes < sizeof s) {
-        link_message_free(&m);
-        return complain("the machine sent a malformed answer; check that the machine and xnc are of the same version");
-    }
-    memcpy(&s, m.content, sizeof s);
-    if (m.bytes > sizeof s)
-        complain((const char *)m.content + sizeof s);
-    link_message_free(&m);
-    return s.status;
+    if (*text)
+        complain(text);
+    return status;
 }
 
 /* A signal ends the program. Its nodes have KILL_MS to end before the link is closed, which would kill them, too. */

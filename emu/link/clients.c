@@ -24,21 +24,14 @@
 #include "emu/machine/run.h"
 #include "emu/hostfs/console.h"
 
-#define LISTEN_MOST       16 /* messages of one client in a row: others, and the machine, have their turn */
-#define STATUS_TEXT_BYTES (sizeof(struct link_status) + MACHINE_ERROR_BYTES)
+#define LISTEN_MOST 16 /* messages of one client in a row: others, and the machine, have their turn */
 
 /* ---- Telling clients ------------------------------------------------------------------------------ */
 
-/* Errors are ignored: a link that is full or closed is noticed later. */
 static void tell(const struct client *c, struct link_status s, const char *text)
 {
-    uint8_t message[STATUS_TEXT_BYTES];
-    size_t n = strnlen(text, sizeof message - sizeof s);
-
-    memcpy(message, &s, sizeof s);
-    memcpy(message + sizeof s, text, n);
     if (c->fd >= 0)
-        link_send(c->fd, LINK_STATUS, message, sizeof s + n, false);
+        link_tell(c->fd, LINK_STATUS, s, text);
 }
 
 static void tell_status(const struct client *c, int status, const char *text)

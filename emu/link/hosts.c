@@ -13,19 +13,6 @@
 
 #define ERROR_BYTES 512u
 
-/* ---- Answers ---------------------------------------------------------------------------------------- */
-
-static void tell(int fd, enum link_kind kind, int32_t status, const char *text)
-{
-    uint8_t message[sizeof(struct link_status) + ERROR_BYTES];
-    const struct link_status s = {.status = status};
-    size_t n = strnlen(text, ERROR_BYTES);
-
-    memcpy(message, &s, sizeof s);
-    memcpy(message + sizeof s, text, n);
-    link_send(fd, kind, message, sizeof s + n, false);
-}
-
 /* ---- Requests --------------------------------------------------------------------------------------- */
 
 bool hosts_take_open(struct host *h, struct job_options *o, const struct link_message *m)
@@ -50,7 +37,7 @@ static bool load_launch(struct host *h, struct front *f, struct job *j, int fd, 
     launch->program[0].nodes = part->nodes;
     int32_t life = front_load_hosted(f, j, part->first, launch->program, error, sizeof error);
     if (life < 0)
-        tell(fd, LINK_LOADED, -N_EINVAL, error);
+        link_tell(fd, LINK_LOADED, (struct link_status){.status = -N_EINVAL}, error);
     else
         h->life = (uint32_t)life;
     return true;
@@ -155,7 +142,8 @@ static void tell_result(struct host *h, struct job *j, int fd)
 
     if (!lives_has_begun(j->lives, h->life, &error))
         return;
-    tell(fd, LINK_LOADED, error ? error : (int32_t)h->life, error ? "a node has no memory for the program" : "");
+    link_tell(fd, LINK_LOADED, (struct link_status){.status = error ? error : (int32_t)h->life},
+              error ? "a node has no memory for the program" : "");
     h->life = 0;
 }
 
@@ -164,7 +152,7 @@ void hosts_serve(struct host *h, struct job *j, int fd)
     if (!j || !j->hosted || !j->loaded)
         return;
     if (!h->opened)
-        tell(fd, LINK_OPENED, 0, "");
+        link_tell(fd, LINK_OPENED, (struct link_status){0}, "");
     h->opened = true;
     while (hosts_have_mail(j) && pass_message(h, j, fd))
         ;
@@ -174,7 +162,7 @@ void hosts_serve(struct host *h, struct job *j, int fd)
         return;
     if (j->killed)
         return; /* it is about to be told how the job has ended */
-    tell(fd, LINK_IDLE, job_status(j), "");
+    link_tell(fd, LINK_IDLE, (struct link_status){.status = job_status(j)}, "");
     h->waits = false;
 }
 

@@ -15,6 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "emu/base/oneline.h"
+
 #define MAGIC     0x4e435543u /* also a version: it changes with the format */
 #define BACKLOG   64
 #define ADMITTED  253        /* descriptors of one message, as many as Linux lets a sender send (SCM_MAX_FD) */
@@ -75,27 +77,12 @@ int link_listen(const char *name, char *error, size_t error_bytes)
     return fail(fd, "cannot make a socket for the machine '%s': %s", name, error, error_bytes);
 }
 
-int link_connect(const char *name, char *error, size_t error_bytes)
+/* As link_try_connect. */
+static int try_connect(const char *name, int flags)
 {
     struct sockaddr_un address;
     socklen_t n = make_address(name, &address);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, n) != 0)
-        return fail(fd,
-                    errno == ECONNREFUSED ? "no machine called '%s' is up; start one with ncube boot"
-                                          : "cannot connect to the machine '%s': %s",
-                    name, error, error_bytes);
-    if (!is_same_user(fd))
-        return fail(fd, "the machine called '%s' is another user's", name, error, error_bytes);
-    return fd;
-}
-
-int link_try_connect(const char *name)
-{
-    struct sockaddr_un address;
-    socklen_t n = make_address(name, &address);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
     int reason = fd < 0 || connect(fd, (struct sockaddr *)&address, n) != 0 ? errno : is_same_user(fd) ? 0 : EPERM;
 
     if (reason == 0)
@@ -104,6 +91,25 @@ int link_try_connect(const char *name)
         close(fd);
     errno = reason;
     return -1;
+}
+
+int link_connect(const char *name, char *error, size_t error_bytes)
+{
+    int fd = try_connect(name, 0);
+
+    if (fd < 0 && errno == EPERM)
+        return fail(fd, "the machine called '%s' is another user's", name, error, error_bytes);
+    if (fd < 0)
+        return fail(fd,
+                    errno == ECONNREFUSED ? "no machine called '%s' is up; start one with ncube boot"
+                                          : "cannot connect to the machine '%s': %s",
+                    name, error, error_bytes);
+    return fd;
+}
+
+int link_try_connect(const char *name)
+{
+    return try_connect(name, SOCK_NONBLOCK);
 }
 
 /* Parses a line of /proc/net/unix: "address: references protocol flags type state inode name", all numbers but the
@@ -164,20 +170,14 @@ int link_spare(void)
 
 bool link_turn_away(int listening, int *spare)
 {
-    struct {
-        struct link_status status;
-        char text[sizeof LINK_FULL_TEXT - 1];
-    } full = {.status = {1}};
-
     if (*spare < 0)
         *spare = link_spare();
     if (*spare < 0)
         return false;
-    memcpy(full.text, LINK_FULL_TEXT, sizeof full.text);
     close(*spare);
     int fd = link_accept(listening);
     if (fd >= 0) {
-        link_send(fd, LINK_STATUS, &full, sizeof full, false);
+        link_tell(fd, LINK_STATUS, (struct link_status){.status = 1}, LINK_FULL_TEXT);
         close(fd);
     }
     *spare = link_spare();
@@ -286,4 +286,34 @@ int link_receive(int fd, struct link_message *m)
     m->bytes = (size_t)n - sizeof head;
     m->content[m->bytes] = '\0';
     return 1;
+}
+
+/* ---- Statuses ------------------------------------------------------------------------------------ */
+
+void link_tell(int fd, enum link_kind kind, struct link_status s, const char *text)
+{
+    uint8_t message[sizeof s + LINK_TEXT_BYTES];
+    size_t n = strnlen(text, LINK_TEXT_BYTES);
+
+    memcpy(message, &s, sizeof s);
+    memcpy(message + sizeof s, text, n);
+    link_send(fd, kind, message, sizeof s + n, false);
+}
+
+int link_await_status(int fd, const char *who, char text[LINK_TEXT_BYTES])
+{
+    struct link_message m;
+    struct link_status s = {.status = 1};
+
+    if (link_receive(fd, &m) <= 0)
+        snprintf(text, LINK_TEXT_BYTES, "the machine has gone down without an answer");
+    else if (m.kind != LINK_STATUS || m.bytes < sizeof s)
+        snprintf(text, LINK_TEXT_BYTES,
+                 "the machine sent a malformed answer; check that the machine and %s are of the same version", who);
+    else {
+        memcpy(&s, m.content, sizeof s);
+        snprintf(text, LINK_TEXT_BYTES, "%s", one_line((char *)m.content + sizeof s));
+    }
+    link_message_free(&m);
+    return s.status;
 }

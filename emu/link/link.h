@@ -38,7 +38,8 @@
 
 #define LINK_NAME_MAX          64
 #define LINK_MESSAGE_MAX_BYTES (128u << 10)
-#define LINK_DESCRIPTORS       3 /* standard streams */
+#define LINK_DESCRIPTORS       3    /* standard streams */
+#define LINK_TEXT_BYTES        4608 /* of a status, at most */
 #define LINK_FULL_TEXT \
     "the machine has no descriptor left for another client; wait, or raise ulimit -n before ncube boot"
 
@@ -135,5 +136,12 @@ int link_send(int fd, enum link_kind kind, const void *content, size_t bytes, bo
  * for which struct link_message has no place are closed at once. */
 int link_receive(int fd, struct link_message *m);
 void link_message_free(struct link_message *m); /* closes descriptors that are not -1 */
+
+/* Sends a status with its text, of which LINK_TEXT_BYTES fit. Errors are ignored: a link that is full or closed is
+ * noticed later. */
+void link_tell(int fd, enum link_kind kind, struct link_status s, const char *text);
+/* Waits for the LINK_STATUS with which a machine answers `who`, one of ncube's commands. Returns its status, and its
+ * text as one line; 1 and what is wrong if none comes. */
+int link_await_status(int fd, const char *who, char text[LINK_TEXT_BYTES]);
 
 #endif
