@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/json_text.h"
 #include "emu/base/memory.h"
 #include "emu/base/oneline.h"
 #include "emu/base/plural.h"
@@ -16,19 +17,6 @@
 #define HEAD_BYTES    1024 /* of a report without programs, at most */
 
 /* ---- Writing ---- */
-
-/* JSON is UTF-8, but a command line may hold any bytes. */
-static json_t *json_text(char *text)
-{
-    json_t *json = json_string(text);
-
-    if (json)
-        return json;
-    for (char *c = text; *c; c++)
-        if (*c & 0x80)
-            *c = '?';
-    return json_string(text);
-}
 
 static size_t add_word(char *text, size_t n, const char *word)
 {

@@ -7,18 +7,6 @@
 
 #define IO_NODES_PER_BOARD 16u
 
-const char *node_short_name(uint32_t node, char name[NODE_SHORT_NAME_BYTES])
-{
-    if (node == NODE_HOST)
-        snprintf(name, NODE_SHORT_NAME_BYTES, "host");
-    else if (NODE_IS_IO(node))
-        snprintf(name, NODE_SHORT_NAME_BYTES, "%u.%u", (node - NODE_IO_BASE) / IO_NODES_PER_BOARD,
-                 (node - NODE_IO_BASE) % IO_NODES_PER_BOARD);
-    else
-        snprintf(name, NODE_SHORT_NAME_BYTES, "%u", node);
-    return name;
-}
-
 /* "b.i" */
 static uint32_t parse_io_node(const char *text)
 {

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/report/findings.h"
 #include "vertex/shared/node_name.h"
 
 #define LABEL_BYTES 96
@@ -27,7 +29,7 @@ static void add_cell(struct cell_row *r, const struct cell *cell)
 
 static void add_nodes(struct cell_rows *c, struct timeline *t, const bool *ran)
 {
-    char label[NODE_NAME_BYTES];
+    char label[PLACE_BYTES];
     bool any = false;
 
     for (size_t i = 0; i < t->nodes; i++)
@@ -37,14 +39,8 @@ static void add_nodes(struct cell_rows *c, struct timeline *t, const bool *ran)
 
         if (any && !ran[i] && NODE_IS_COMPUTE(n->address))
             continue;
-        if (n->address == NODE_HOST)
-            snprintf(label, sizeof label, "front end");
-        else if (NODE_IS_IO(n->address))
-            snprintf(label, sizeof label, "I/O node %u.%u", (n->address - NODE_IO_BASE) / 16,
-                     (n->address - NODE_IO_BASE) % 16);
-        else
-            node_name(n->address, label);
-        struct cell_row *r = add_row(c, t, n->address, label);
+        place_name(n->address, label);
+        struct cell_row *r = add_row(c, t, n->address, label + (n->address == NODE_HOST ? strlen("the ") : 0));
         for (size_t k = n->first; k < n->first + n->n; k++)
             add_cell(r, &(struct cell){t->spell[k].from, t->spell[k].to, t->spell[k].name, t->spell[k].state});
     }
@@ -67,33 +63,20 @@ static void add_drives(struct cell_rows *c, struct timeline *t)
     }
 }
 
-static void short_name(uint32_t address, char name[NODE_NAME_BYTES])
-{
-    if (address == NODE_HOST)
-        snprintf(name, NODE_NAME_BYTES, "host");
-    else if (NODE_IS_IO(address))
-        snprintf(name, NODE_NAME_BYTES, "%u.%u", (address - NODE_IO_BASE) / 16, (address - NODE_IO_BASE) % 16);
-    else
-        snprintf(name, NODE_NAME_BYTES, "%u", address);
-}
-
 static void add_channel(struct cell_rows *c, struct timeline *t, uint32_t channel)
 {
-    char from[NODE_NAME_BYTES], to[NODE_NAME_BYTES], label[2 * NODE_NAME_BYTES + 16];
+    char from[PLACE_BYTES], to[NODE_SHORT_NAME_BYTES], label[LABEL_BYTES];
     size_t i = 0;
 
-    short_name(t->channel[channel].from, from);
-    short_name(t->channel[channel].to, to);
-    snprintf(label, sizeof label, "%s \342\206\222 %s", from, to);
+    snprintf(label, sizeof label, "%s \342\206\222 %s", node_short_name(t->channel[channel].from, from),
+             node_short_name(t->channel[channel].to, to));
     struct cell_row *r = add_row(c, t, UINT32_MAX, label);
     while (i < t->holds && t->hold[i].channel != channel)
         i++;
     for (; i < t->holds && t->hold[i].channel == channel; i++) {
         const struct hold *h = &t->hold[i];
 
-        short_name(h->sender, from);
-        snprintf(label, sizeof label, "a message of %" PRIu64 " bytes from %s%s", h->bytes,
-                 h->sender == NODE_HOST ? "the " : "node ", h->sender == NODE_HOST ? "front end" : from);
+        snprintf(label, sizeof label, "a message of %" PRIu64 " bytes from %s", h->bytes, place_name(h->sender, from));
         add_cell(r, &(struct cell){h->from, h->to, timeline_name(t, label), CELL_HELD});
     }
 }

@@ -9,6 +9,7 @@
 #include "emu/base/memory.h"
 #include "emu/base/order.h"
 #include "emu/base/plural.h"
+#include "vertex/shared/node_name.h"
 
 #define HOT_PART      0.25 /* of the program's time, for which a channel or drive must be in use to be told of */
 #define HOT_RATIO     2.0  /* times the mean of those that are used at all */
@@ -33,13 +34,13 @@ struct telling {
 
 const char *place_name(uint32_t address, char name[PLACE_BYTES])
 {
+    char number[NODE_SHORT_NAME_BYTES];
+
     if (address == NODE_HOST)
         snprintf(name, PLACE_BYTES, "the front end");
-    else if (NODE_IS_IO(address))
-        snprintf(name, PLACE_BYTES, "I/O node %" PRIu32 ".%" PRIu32, (address - NODE_IO_BASE) / 16,
-                 (address - NODE_IO_BASE) % 16);
     else
-        snprintf(name, PLACE_BYTES, "node %" PRIu32, address);
+        snprintf(name, PLACE_BYTES, "%s %s", NODE_IS_IO(address) ? "I/O node" : "node",
+                 node_short_name(address, number));
     return name;
 }
 

@@ -13,7 +13,7 @@
 void findings_say(const struct timeline *t, const struct facts *f, const struct critical *path,
                   void (*say)(void *ctx, const char *sentence), void *ctx);
 
-#define PLACE_BYTES 32
+#define PLACE_BYTES 40
 /* Writes "node 3", "I/O node 0.1" or "the front end", and returns it. */
 const char *place_name(uint32_t address, char name[PLACE_BYTES]);
 

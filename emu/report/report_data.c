@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/json_text.h"
 #include "emu/base/memory.h"
 #include "emu/base/order.h"
 #include "emu/report/cells.h"
+#include "vertex/shared/node_name.h"
 
 #define CELLS_MOST        120000u /* of the timeline: about 2 MB */
 #define CHANNEL_ROWS      8u
@@ -16,13 +18,6 @@
 static void append(json_t *array, json_t *value)
 {
     json_array_append_new(array, value);
-}
-
-static json_t *json_text(const char *text)
-{
-    json_t *string = json_string(text);
-
-    return string ? string : json_string("?"); /* a name that is not UTF-8 */
 }
 
 static json_t *number(uint64_t n)
@@ -233,15 +228,6 @@ static void choose_groups(struct matrix *m, const struct timeline *t, uint32_t d
     }
 }
 
-static json_t *label_of(uint32_t address)
-{
-    if (address == NODE_HOST)
-        return json_string("host");
-    if (NODE_IS_IO(address))
-        return json_sprintf("%u.%u", (address - NODE_IO_BASE) / 16, (address - NODE_IO_BASE) % 16);
-    return json_sprintf("%u", address);
-}
-
 static void count_pairs(struct matrix *m, const struct timeline *t, const struct facts *facts)
 {
     m->pair = memory_new((size_t)m->groups * m->groups + 1, sizeof *m->pair);
@@ -260,11 +246,12 @@ static json_t *matrix_of(const struct timeline *t, const struct facts *facts, ui
     struct matrix m = {.group_of = memory_new(t->nodes + 1, sizeof(uint32_t)),
                        .first = memory_new(t->nodes + 1, sizeof(uint32_t))};
     json_t *labels = json_array(), *cells = json_array();
+    char name[NODE_SHORT_NAME_BYTES];
 
     choose_groups(&m, t, dimension);
     count_pairs(&m, t, facts);
     for (uint32_t i = 0; i < m.groups; i++) {
-        append(labels, label_of(t->node[m.first[i]].address));
+        append(labels, json_string(node_short_name(t->node[m.first[i]].address, name)));
         for (uint32_t j = 0; j < m.groups; j++) {
             const struct pair *p = &m.pair[(size_t)i * m.groups + j];
 

@@ -9,13 +9,6 @@
 
 TestSuite(top_view, .timeout = 600);
 
-/* As the command's, which needs the machine file's reader. */
-const char *node_short_name(uint32_t node, char name[NODE_SHORT_NAME_BYTES])
-{
-    snprintf(name, NODE_SHORT_NAME_BYTES, "%u", node);
-    return name;
-}
-
 #define REPORT(load)                                                                                             \
     "{\"name\": \"m\", \"state\": \"up\", \"nodes\": 4, \"free_nodes\": 2, \"volumes\": 1, "                     \
     "\"programs\": [{\"command\": \"a\\tb\", \"pid\": 5, \"first_node\": 2, \"nodes\": 2, \"state\": \"runs\", " \

@@ -26,4 +26,20 @@ static inline void node_name(uint32_t node, char *name)
         snprintf(name, NODE_NAME_BYTES, "node 0x%x", (unsigned)node);
 }
 
+#define NODE_SHORT_NAME_BYTES 24u
+
+/* Writes the name by which commands read and print a node: a compute node's number, "b.i" for I/O node i of board b,
+ * "host" for the front end. Returns `name`. */
+static inline const char *node_short_name(uint32_t node, char name[NODE_SHORT_NAME_BYTES])
+{
+    if (node == NODE_HOST)
+        snprintf(name, NODE_SHORT_NAME_BYTES, "host");
+    else if (NODE_IS_IO(node))
+        snprintf(name, NODE_SHORT_NAME_BYTES, "%u.%u", (unsigned)(node - NODE_IO_BASE) / 16,
+                 (unsigned)(node - NODE_IO_BASE) % 16);
+    else
+        snprintf(name, NODE_SHORT_NAME_BYTES, "%u", (unsigned)node);
+    return name;
+}
+
 #endif
