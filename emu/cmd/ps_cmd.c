@@ -198,8 +198,7 @@ int ps_command(int argc, char **argv)
         fprintf(stderr, "ncube ps: /proc/net/unix: %s\n", strerror(errno));
         return 1;
     }
-    if (p.n > 0)
-        qsort(p.peer, p.n, sizeof *p.peer, by_user_and_name);
+    order_sort(p.peer, p.n, sizeof *p.peer, by_user_and_name);
     for (size_t i = 0; i < p.n;) {
         ask(&p.peer[i]);
         if (p.peer[i].fd < 0 && is_own(&p.peer[i]) && errno == ECONNREFUSED) /* it has ended meanwhile */

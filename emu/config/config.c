@@ -331,8 +331,7 @@ static bool load_boards(struct config_reader *l, const config_setting_t *root)
     bool good = true;
     for (int i = 0; boards && i < config_setting_length(boards) && setting_goes_on(&l->r, good); i++)
         good = load_board(l, config_setting_get_elem(boards, (unsigned)i)) && good;
-    if (t->n_io)
-        qsort(t->io, t->n_io, sizeof *t->io, by_node);
+    order_sort(t->io, t->n_io, sizeof *t->io, by_node);
     return good;
 }
 

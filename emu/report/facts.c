@@ -231,8 +231,7 @@ static void count_channels(struct facts *f, const struct timeline *t)
         }
         u->queue_max = longest_queue(f, &t->hold[i], next - i);
     }
-    if (t->channels > 0)
-        qsort(f->channel, t->channels, sizeof *f->channel, by_busy);
+    order_sort(f->channel, t->channels, sizeof *f->channel, by_busy);
 }
 
 /* ---- Drives ---- */
@@ -284,8 +283,7 @@ static void count_drives(struct facts *f, const struct timeline *t)
         f->drive[d].drive = d;
     count_commands(f, t);
     count_queues(f, t);
-    if (t->drives > 0)
-        qsort(f->drive, t->drives, sizeof *f->drive, by_drive_busy);
+    order_sort(f->drive, t->drives, sizeof *f->drive, by_drive_busy);
 }
 
 /* ---- Phases and requests ---- */
@@ -335,8 +333,7 @@ static void count_phases(struct facts *f, const struct timeline *t)
         count_phase(u, &sorted[i]);
     }
     free(sorted);
-    if (f->phases > 0)
-        qsort(f->phase, f->phases, sizeof *f->phase, by_first);
+    order_sort(f->phase, f->phases, sizeof *f->phase, by_first);
 }
 
 static struct request_use *request_of(struct facts *f, const struct request *r)
@@ -371,8 +368,7 @@ static void count_requests(struct facts *f, const struct timeline *t)
         u->total += r->to - r->from;
         u->longest = r->to - r->from > u->longest ? r->to - r->from : u->longest;
     }
-    if (f->requests > 0)
-        qsort(f->request, f->requests, sizeof *f->request, by_total);
+    order_sort(f->request, f->requests, sizeof *f->request, by_total);
 }
 
 void facts_count(struct facts *f, const struct timeline *t)

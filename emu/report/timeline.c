@@ -138,8 +138,7 @@ static void sort_nodes(struct timeline *t)
 
     for (size_t i = 0; i < t->nodes; i++)
         t->node[i].first = i; /* its old index */
-    if (t->nodes > 0)
-        qsort(t->node, t->nodes, sizeof *t->node, by_address);
+    order_sort(t->node, t->nodes, sizeof *t->node, by_address);
     for (size_t i = 0; i < t->nodes; i++) {
         new_index[t->node[i].first] = (uint32_t)i;
         t->index_of[t->node[i].address] = (int32_t)i;
@@ -211,13 +210,9 @@ static void flatten(struct timeline *t)
 void timeline_sort(struct timeline *t)
 {
     sort_nodes(t);
-    if (t->spells > 0)
-        qsort(t->spell, t->spells, sizeof *t->spell, by_begin);
+    order_sort(t->spell, t->spells, sizeof *t->spell, by_begin);
     flatten(t);
-    if (t->letters > 0)
-        qsort(t->letter, t->letters, sizeof *t->letter, by_receiver);
-    if (t->holds > 0)
-        qsort(t->hold, t->holds, sizeof *t->hold, by_channel);
-    if (t->commands > 0)
-        qsort(t->command, t->commands, sizeof *t->command, by_drive);
+    order_sort(t->letter, t->letters, sizeof *t->letter, by_receiver);
+    order_sort(t->hold, t->holds, sizeof *t->hold, by_channel);
+    order_sort(t->command, t->commands, sizeof *t->command, by_drive);
 }

@@ -493,8 +493,7 @@ static void find_channels(struct reader *r)
 {
     struct timeline *t = r->timeline;
 
-    if (t->channels > 0)
-        qsort(t->channel, t->channels, sizeof *t->channel, by_number);
+    order_sort(t->channel, t->channels, sizeof *t->channel, by_number);
     for (size_t i = 0; i < t->holds; i++) {
         struct timeline_channel wanted = {.number = t->hold[i].channel}, *found = NULL;
 
