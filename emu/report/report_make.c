@@ -3,6 +3,7 @@
 #include "emu/report/report_make.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,28 +25,41 @@ struct making {
     struct critical path;
 };
 
-static void cell_time(struct making *m, uint64_t cycles)
-{
-    char text[TIME_BYTES];
-
-    page_cell(&m->page, "%s", time_text(cycles, text));
-}
-
-static void cell_part(struct making *m, uint64_t cycles)
-{
-    page_cell(&m->page, "%.1f %%", 100 * facts_part(&m->facts, cycles));
-}
-
-static void cell_bytes(struct making *m, uint64_t bytes)
-{
-    char text[TIME_BYTES];
-
-    page_cell(&m->page, "%s", bytes_text(bytes, text));
-}
-
 static const char *address_name(const struct making *m, uint32_t node, char name[PLACE_BYTES])
 {
     return place_name(m->t->node[node].address, name);
+}
+
+/* Puts cells, one for each letter: of a text (s), a number of 32 (i) or 64 bits (u) or with decimals (f), a share (%), a
+ * node (n); of cycles as a time (t) or as part of the program's time (p); of bytes (b). */
+static void put_cells(struct making *m, const char *kinds, ...)
+{
+    char text[PAGE_CELL_BYTES];
+    va_list v;
+
+    va_start(v, kinds);
+    for (; *kinds; kinds++) {
+        if (*kinds == 's')
+            snprintf(text, sizeof text, "%s", va_arg(v, const char *));
+        else if (*kinds == 'i')
+            snprintf(text, sizeof text, "%" PRIu32, va_arg(v, uint32_t));
+        else if (*kinds == 'u')
+            snprintf(text, sizeof text, "%" PRIu64, va_arg(v, uint64_t));
+        else if (*kinds == 'f')
+            snprintf(text, sizeof text, "%.2f", va_arg(v, double));
+        else if (*kinds == '%')
+            snprintf(text, sizeof text, "%.1f %%", 100 * va_arg(v, double));
+        else if (*kinds == 'p')
+            snprintf(text, sizeof text, "%.1f %%", 100 * facts_part(&m->facts, va_arg(v, uint64_t)));
+        else if (*kinds == 'n')
+            address_name(m, va_arg(v, uint32_t), text);
+        else if (*kinds == 't')
+            time_text(va_arg(v, uint64_t), text);
+        else
+            bytes_text(va_arg(v, uint64_t), text);
+        page_cell(&m->page, text);
+    }
+    va_end(v);
 }
 
 static const char *about_text(const struct making *m, const char *key)
@@ -147,7 +161,6 @@ static void put_state(struct making *m, enum state state)
     const struct facts *f = &m->facts;
     uint64_t least = UINT64_MAX, most = 0, all = facts_all_time(f, m->t);
     uint32_t least_node = 0, most_node = 0;
-    char name[PLACE_BYTES];
 
     for (uint32_t i = 0; i < m->t->nodes; i++) {
         if (!f->ran[i])
@@ -161,14 +174,9 @@ static void put_state(struct making *m, enum state state)
             most_node = i;
         }
     }
-    if (most == 0)
-        return;
-    page_cell(&m->page, "%s", state_names[state]);
-    page_cell(&m->page, "%.1f %%", all > 0 ? 100 * (double)facts_state(f, m->t, state) / (double)all : 0);
-    cell_time(m, least);
-    page_cell(&m->page, "%s", address_name(m, least_node, name));
-    cell_time(m, most);
-    page_cell(&m->page, "%s", address_name(m, most_node, name));
+    if (most > 0)
+        put_cells(m, "s%tntn", state_names[state], all > 0 ? (double)facts_state(f, m->t, state) / (double)all : 0.0,
+                  least, least_node, most, most_node);
 }
 
 static void put_time(struct making *m)
@@ -186,22 +194,21 @@ static void put_time(struct making *m)
 
 static void put_stretch(struct making *m, const struct stretch *s)
 {
-    char from[PLACE_BYTES], to[PLACE_BYTES];
+    char from[PLACE_BYTES], to[PLACE_BYTES], text[PAGE_CELL_BYTES];
 
     if (s->kind == STEP_CHANNEL && s->channel != UINT32_MAX)
-        page_cell(&m->page, "waits for the channel from %s to %s", place_name(m->t->channel[s->channel].from, from),
-                  place_name(m->t->channel[s->channel].to, to));
+        snprintf(text, sizeof text, "waits for the channel from %s to %s",
+                 place_name(m->t->channel[s->channel].from, from), place_name(m->t->channel[s->channel].to, to));
     else if (s->kind == STEP_CHANNEL)
-        page_cell(&m->page, "waits for channels");
+        snprintf(text, sizeof text, "waits for channels");
     else if (s->kind == STEP_MESSAGE)
-        page_cell(&m->page, "messages from %s to %s", address_name(m, s->node, from), address_name(m, s->peer, to));
+        snprintf(text, sizeof text, "messages from %s to %s", address_name(m, s->node, from),
+                 address_name(m, s->peer, to));
     else if (s->kind == STEP_HOST)
-        page_cell(&m->page, "the front end");
+        snprintf(text, sizeof text, "the front end");
     else
-        page_cell(&m->page, "%s: %s", address_name(m, s->node, from), step_names[s->kind]);
-    cell_time(m, s->time);
-    cell_part(m, s->time);
-    page_cell(&m->page, "%" PRIu64, s->steps);
+        snprintf(text, sizeof text, "%s: %s", address_name(m, s->node, from), step_names[s->kind]);
+    put_cells(m, "stpu", text, s->time, s->time, s->steps);
 }
 
 static void put_path(struct making *m)
@@ -228,7 +235,7 @@ static void put_path(struct making *m)
 
 static void put_channels(struct making *m)
 {
-    char from[PLACE_BYTES], to[PLACE_BYTES];
+    char from[PLACE_BYTES], to[PLACE_BYTES], text[PAGE_CELL_BYTES];
 
     page_heading(&m->page, "channels", "The busiest channels");
     page_table(&m->page, "channel|held|messages|data|headers waited for it|most at a time");
@@ -236,12 +243,8 @@ static void put_channels(struct making *m)
         const struct channel_use *u = &m->facts.channel[i];
         const struct timeline_channel *c = &m->t->channel[u->channel];
 
-        page_cell(&m->page, "%s to %s", place_name(c->from, from), place_name(c->to, to));
-        cell_part(m, u->busy);
-        page_cell(&m->page, "%" PRIu64, u->messages);
-        cell_bytes(m, u->bytes);
-        cell_time(m, u->waited);
-        page_cell(&m->page, "%" PRIu32, u->queue_max);
+        snprintf(text, sizeof text, "%s to %s", place_name(c->from, from), place_name(c->to, to));
+        put_cells(m, "spubti", text, u->busy, u->messages, u->bytes, u->waited, u->queue_max);
     }
     page_end_table(&m->page);
 }
@@ -254,15 +257,8 @@ static void put_drives(struct making *m)
         const struct drive_use *u = &m->facts.drive[i];
         const struct timeline_drive *d = &m->t->drive[u->drive];
 
-        page_cell(&m->page, "%s", m->t->name[d->volume]);
-        page_cell(&m->page, "%s", m->t->name[d->model]);
-        cell_part(m, u->busy);
-        page_cell(&m->page, "%" PRIu64, u->reads);
-        cell_bytes(m, u->read_bytes);
-        page_cell(&m->page, "%" PRIu64, u->writes);
-        cell_bytes(m, u->written_bytes);
-        page_cell(&m->page, "%.2f", u->queue_mean);
-        page_cell(&m->page, "%" PRIu32, u->queue_max);
+        put_cells(m, "sspububfi", m->t->name[d->volume], m->t->name[d->model], u->busy, u->reads, u->read_bytes,
+                  u->writes, u->written_bytes, u->queue_mean, u->queue_max);
     }
     page_end_table(&m->page);
     if (m->t->drives > DRIVES_SHOWN)
@@ -278,20 +274,14 @@ static void put_requests(struct making *m)
     for (size_t i = 0; i < m->facts.requests && i < REQUESTS_SHOWN; i++) {
         const struct request_use *u = &m->facts.request[i];
 
-        page_cell(&m->page, "%s", m->t->name[u->op]);
-        page_cell(&m->page, "%s", m->t->name[u->volume]);
-        page_cell(&m->page, "%" PRIu64, u->times);
-        cell_bytes(m, u->bytes);
-        cell_time(m, u->total / u->times);
-        cell_time(m, u->longest);
+        put_cells(m, "ssubtt", m->t->name[u->op], m->t->name[u->volume], u->times, u->bytes, u->total / u->times,
+                  u->longest);
     }
     page_end_table(&m->page);
 }
 
 static void put_phases(struct making *m)
 {
-    char name[PLACE_BYTES];
-
     if (m->facts.phases == 0)
         return;
     page_heading(&m->page, "phases", "Phases");
@@ -300,14 +290,8 @@ static void put_phases(struct making *m)
     for (size_t i = 0; i < m->facts.phases && i < PHASES_SHOWN; i++) {
         const struct phase_use *u = &m->facts.phase[i];
 
-        page_cell(&m->page, "%s", m->t->name[u->name]);
-        page_cell(&m->page, "%" PRIu32, u->nodes);
-        page_cell(&m->page, "%" PRIu32, u->times);
-        cell_time(m, u->first);
-        cell_time(m, u->last);
-        cell_time(m, u->total / u->times);
-        cell_time(m, u->longest);
-        page_cell(&m->page, "%s", address_name(m, u->longest_node, name));
+        put_cells(m, "siittttn", m->t->name[u->name], u->nodes, u->times, u->first, u->last, u->total / u->times,
+                  u->longest, u->longest_node);
     }
     page_end_table(&m->page);
 }
@@ -316,10 +300,8 @@ static void put_phases(struct making *m)
 
 static void put_row(struct making *m, const char *what, const char *value)
 {
-    if (value[0] == '\0')
-        return;
-    page_cell(&m->page, "%s", what);
-    page_cell(&m->page, "%s", value);
+    if (value[0] != '\0')
+        put_cells(m, "ss", what, value);
 }
 
 static void put_machine(struct making *m)

@@ -128,14 +128,8 @@ void page_table(struct page *p, const char *columns)
     free(names);
 }
 
-void page_cell(struct page *p, const char *format, ...)
+void page_cell(struct page *p, const char *text)
 {
-    char text[PAGE_CELL_BYTES];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     if (p->column == 0)
         fputs("<tr>", p->html);
     fputs("<td>", p->html);

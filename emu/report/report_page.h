@@ -36,7 +36,7 @@ void page_end_list(struct page *p);
 
 /* A table: its columns' names, separated by '|'; then cells, row by row. */
 void page_table(struct page *p, const char *columns);
-void page_cell(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void page_cell(struct page *p, const char *text);
 void page_end_table(struct page *p);
 
 /* Adds HTML. */
