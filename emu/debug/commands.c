@@ -4,21 +4,20 @@
  */
 #include "emu/debug/commands.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/debug/core.h"
 #include "emu/debug/documents.h"
 #include "vertex/contract/machine.h"
 
 #define REGISTERS_X    33u /* x0-x31, pc */
 #define REGISTERS      (REGISTERS_X + 32u + 3u)
-#define SIGNAL_INT     2
-#define SIGNAL_ILL     4
-#define SIGNAL_TRAP    5
-#define SIGNAL_BUS     10 /* these are gdb's numbers */
-#define SIGNAL_SEGV    11
+#define SIGNAL_BUS     10 /* gdb's number; its others are those of Linux */
+#define FAILED         "E01"
 #define REFUSE_WRITING "E.registers cannot be written: QEMU's plugins only read them; so gdb can call no function"
 
 void session_init(struct session *s, struct target *t, struct rsp *rsp, void (*send)(void *ctx), void *ctx)
@@ -41,20 +40,12 @@ static uint32_t nodes(const struct session *s)
 
 /* ---- Stops ---- */
 
+/* As gdb numbers it. */
 static int signal_of_fault(uint64_t scause)
 {
-    switch (scause) {
-    case 2:
-        return SIGNAL_ILL;
-    case 3:
-        return SIGNAL_TRAP;
-    case 0:
-    case 4:
-    case 6:
-        return SIGNAL_BUS;
-    default:
-        return SIGNAL_SEGV;
-    }
+    int signal = core_signal_of(scause);
+
+    return signal == SIGBUS ? SIGNAL_BUS : signal;
 }
 
 static void say_stop(struct session *s, uint32_t node, int signal, const char *more)
@@ -71,7 +62,7 @@ void session_stopped(struct session *s, const struct target_event *e)
 
     if (e->why == DEBUG_WATCH)
         snprintf(more, sizeof more, "watch:%llx;", (unsigned long long)e->watch);
-    say_stop(s, e->node, e->why == DEBUG_FAULT ? signal_of_fault(e->scause) : SIGNAL_TRAP, more);
+    say_stop(s, e->node, e->why == DEBUG_FAULT ? signal_of_fault(e->scause) : SIGTRAP, more);
 }
 
 void session_interrupted(struct session *s, int signal)
@@ -117,41 +108,30 @@ static void add_register(struct rsp *rsp, const struct debug_registers *r, uint6
         rsp_add_hex(rsp, csr[number - REGISTERS_X - 32], 4);
 }
 
-static void error(struct session *s)
-{
-    rsp_add(s->rsp, "E01");
-}
-
-static void ok(struct session *s)
+static bool ok(struct session *s)
 {
     rsp_add(s->rsp, "OK");
+    return true;
 }
 
-static void read_registers(struct session *s, const char *text)
+static bool read_registers(struct session *s, const char *text)
 {
     (void)text;
-    if (!target_is_alive(s->target, s->current)) {
-        error(s);
-        return;
-    }
+    if (!target_is_alive(s->target, s->current))
+        return false;
     for (uint64_t i = 0; i < REGISTERS; i++)
         add_register(s->rsp, target_registers(s->target, s->current), i);
+    return true;
 }
 
-static void read_register(struct session *s, const char *text)
+static bool read_register(struct session *s, const char *text)
 {
     uint64_t number;
 
     if (!rsp_read_number(&text, &number) || number >= REGISTERS || !target_is_alive(s->target, s->current))
-        error(s);
-    else
-        add_register(s->rsp, target_registers(s->target, s->current), number);
-}
-
-static void refuse_registers(struct session *s, const char *text)
-{
-    (void)text;
-    rsp_add(s->rsp, "%s", REFUSE_WRITING);
+        return false;
+    add_register(s->rsp, target_registers(s->target, s->current), number);
+    return true;
 }
 
 /* ---- Memory ---- */
@@ -162,33 +142,26 @@ static bool read_range(const char **text, uint64_t *va, uint64_t *n)
     return rsp_read_number(text, va) && rsp_read_word(text, ",") && rsp_read_number(text, n);
 }
 
-static void read_memory(struct session *s, const char *text)
+static bool read_memory(struct session *s, const char *text)
 {
     uint8_t bytes[RSP_PACKET_BYTES / 2];
     uint64_t va, n;
 
-    if (!read_range(&text, &va, &n) || !target_is_alive(s->target, s->current)) {
-        error(s);
-        return;
-    }
+    if (!read_range(&text, &va, &n) || !target_is_alive(s->target, s->current))
+        return false;
     size_t done = target_read(s->target, s->current, va, bytes, n < sizeof bytes ? n : sizeof bytes);
-    if (done == 0 && n > 0)
-        error(s);
-    else
-        rsp_add_hex(s->rsp, bytes, done);
+    rsp_add_hex(s->rsp, bytes, done);
+    return done > 0 || n == 0;
 }
 
-static void write_memory(struct session *s, const char *text)
+static bool write_memory(struct session *s, const char *text)
 {
     uint8_t bytes[RSP_PACKET_BYTES / 2];
     uint64_t va, n;
 
-    if (!read_range(&text, &va, &n) || !rsp_read_word(&text, ":") || n > sizeof bytes ||
-        !rsp_read_bytes(&text, bytes, n) || !target_is_alive(s->target, s->current) ||
-        !target_write(s->target, s->current, va, bytes, n))
-        error(s);
-    else
-        ok(s);
+    return read_range(&text, &va, &n) && rsp_read_word(&text, ":") && n <= sizeof bytes &&
+           rsp_read_bytes(&text, bytes, n) && target_is_alive(s->target, s->current) &&
+           target_write(s->target, s->current, va, bytes, n) && ok(s);
 }
 
 /* ---- Breakpoints ---- */
@@ -206,33 +179,28 @@ static bool change_watch(struct session *s, bool add, uint64_t kind, uint64_t va
 }
 
 /* "KIND,ADDRESS,BYTES": gdb removes what it has set, and what does not exist is gone as well. */
-static void change_break(struct session *s, const char *text, bool add)
+static bool change_break(struct session *s, const char *text, bool add)
 {
     uint64_t kind, va, n;
 
-    if (!rsp_read_number(&text, &kind) || !rsp_read_word(&text, ",") || !read_range(&text, &va, &n)) {
-        error(s);
-        return;
-    }
+    if (!rsp_read_number(&text, &kind) || !rsp_read_word(&text, ",") || !read_range(&text, &va, &n))
+        return false;
     if (kind > KIND_ACCESS_WATCH)
-        return;
+        return true;
     bool done = kind >= KIND_WATCH ? change_watch(s, add, kind, va, n)
                 : add              ? target_add_break(s->target, va)
                                    : target_remove_break(s->target, va);
-    if (done || !add)
-        ok(s);
-    else
-        error(s);
+    return (done || !add) && ok(s);
 }
 
-static void add_break(struct session *s, const char *text)
+static bool add_break(struct session *s, const char *text)
 {
-    change_break(s, text, true);
+    return change_break(s, text, true);
 }
 
-static void remove_break(struct session *s, const char *text)
+static bool remove_break(struct session *s, const char *text)
 {
-    change_break(s, text, false);
+    return change_break(s, text, false);
 }
 
 /* ---- Threads ---- */
@@ -253,36 +221,29 @@ static bool read_thread(const struct session *s, const char **text, uint32_t *no
     return true;
 }
 
-static void choose_thread(struct session *s, const char *text)
+static bool choose_thread(struct session *s, const char *text)
 {
     uint32_t node;
-    bool all;
+    bool all, registers = *text == 'g';
 
-    if (*text != 'g' && *text != 'c') {
-        error(s);
-        return;
-    }
-    bool registers = *text++ == 'g';
-    if (!read_thread(s, &text, &node, &all))
-        error(s);
-    else
-        ok(s);
+    if (*text != 'g' && *text != 'c')
+        return false;
+    text++;
+    bool known = read_thread(s, &text, &node, &all);
     if (registers && target_is_alive(s->target, node))
         s->current = node;
+    return known && ok(s);
 }
 
-static void is_thread_alive(struct session *s, const char *text)
+static bool is_thread_alive(struct session *s, const char *text)
 {
     uint32_t node;
     bool all;
 
-    if (read_thread(s, &text, &node, &all) && target_is_alive(s->target, node))
-        ok(s);
-    else
-        error(s);
+    return read_thread(s, &text, &node, &all) && target_is_alive(s->target, node) && ok(s);
 }
 
-static void list_threads(struct session *s, const char *text)
+static bool list_threads(struct session *s, const char *text)
 {
     bool any = false;
     (void)text;
@@ -295,94 +256,82 @@ static void list_threads(struct session *s, const char *text)
     }
     if (!any)
         rsp_add(s->rsp, "l");
+    return true;
 }
 
-static void end_list(struct session *s, const char *text)
-{
-    (void)text;
-    rsp_add(s->rsp, "l");
-}
-
-static void say_current(struct session *s, const char *text)
+static bool say_current(struct session *s, const char *text)
 {
     (void)text;
     rsp_add(s->rsp, "QC%x", s->current + 1);
+    return true;
 }
 
-static void describe_thread(struct session *s, const char *text)
+static bool describe_thread(struct session *s, const char *text)
 {
     char what[256];
     uint32_t node;
     bool all;
 
-    if (!read_thread(s, &text, &node, &all)) {
-        error(s);
-        return;
-    }
+    if (!read_thread(s, &text, &node, &all))
+        return false;
     s->target->ops->describe(s->target->ctx, node, what, sizeof what);
     rsp_add_hex(s->rsp, what, strlen(what));
+    return true;
 }
 
 /* ---- Questions ---- */
 
-static void say_stop_again(struct session *s, const char *text)
+static bool say_stop_again(struct session *s, const char *text)
 {
     (void)text;
     rsp_add(s->rsp, "%s", s->stop);
+    return true;
 }
 
-static void say_abilities(struct session *s, const char *text)
+static bool say_abilities(struct session *s, const char *text)
 {
     (void)text;
     rsp_add(s->rsp,
             "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;qXfer:threads:read+;multiprocess-",
             RSP_PACKET_BYTES);
+    return true;
 }
 
-static void leave_out_acks(struct session *s, const char *text)
+static bool leave_out_acks(struct session *s, const char *text)
 {
     (void)text;
     s->no_acks = true;
-    ok(s);
-}
-
-static void say_attached(struct session *s, const char *text)
-{
-    (void)text;
-    rsp_add(s->rsp, "1");
+    return ok(s);
 }
 
 /* "OFFSET,BYTES" of a document, which is made when its beginning is read. */
-static void send_document(struct session *s, const char *text, char *(*make)(const struct target *t, size_t *bytes))
+static bool send_document(struct session *s, const char *text, char *(*make)(const struct target *t, size_t *bytes))
 {
     uint64_t offset, n;
 
-    if (!read_range(&text, &offset, &n)) {
-        error(s);
-        return;
-    }
+    if (!read_range(&text, &offset, &n))
+        return false;
     if (offset == 0) {
         free(s->document);
         s->document = make(s->target, &s->document_bytes);
     }
-    if (!s->document || offset > s->document_bytes) {
-        error(s);
-        return;
-    }
+    if (!s->document || offset > s->document_bytes)
+        return false;
     uint64_t left = s->document_bytes - offset, most = RSP_PACKET_BYTES / 2 - 1; /* each byte may need an escape */
     n = n < most ? n : most;
     rsp_add(s->rsp, n < left ? "m" : "l");
     rsp_add_binary(s->rsp, s->document + offset, n < left ? n : left);
+    return true;
 }
 
-static void send_features(struct session *s, const char *text)
+static bool send_features(struct session *s, const char *text)
 {
-    send_document(s, text, document_features);
+    return send_document(s, text, document_features);
 }
 
-static void send_threads(struct session *s, const char *text)
+static bool send_threads(struct session *s, const char *text)
 {
-    send_document(s, text, document_threads);
+    return send_document(s, text, document_threads);
 }
 
 /* ---- monitor ---- */
@@ -416,15 +365,13 @@ static void say_clock(struct session *s)
     session_print(s, line);
 }
 
-static void execute_monitor(struct session *s, const char *text)
+static bool execute_monitor(struct session *s, const char *text)
 {
     char words[256], line[320];
     size_t n = strlen(text) / 2;
 
-    if (n >= sizeof words || !rsp_read_bytes(&text, words, n) || *text != '\0') {
-        error(s);
-        return;
-    }
+    if (n >= sizeof words || !rsp_read_bytes(&text, words, n) || *text != '\0')
+        return false;
     words[n] = '\0';
     if (strcmp(words, "help") == 0 || words[0] == '\0') {
         say_help(s);
@@ -437,7 +384,7 @@ static void execute_monitor(struct session *s, const char *text)
     if (strcmp(words, "time") == 0)
         say_clock(s);
     rsp_begin(s->rsp);
-    ok(s);
+    return ok(s);
 }
 
 /* ---- Going on ---- */
@@ -487,7 +434,7 @@ static enum command_result go_on(struct session *s, const char *text)
 {
     if (read_actions(s, text))
         return COMMAND_GO;
-    error(s);
+    rsp_add(s->rsp, FAILED);
     return COMMAND_ANSWERED;
 }
 
@@ -495,29 +442,30 @@ static enum command_result go_on(struct session *s, const char *text)
 
 static const struct {
     const char *word;
-    void (*execute)(struct session *s, const char *text);
+    bool (*execute)(struct session *s, const char *text); /* false: it failed, and has added no answer */
+    const char *answer;                                   /* in place of it */
 } commands[] = {
-    {"?", say_stop_again},
-    {"g", read_registers},
-    {"G", refuse_registers},
-    {"p", read_register},
-    {"P", refuse_registers},
-    {"m", read_memory},
-    {"M", write_memory},
-    {"H", choose_thread},
-    {"T", is_thread_alive},
-    {"Z", add_break},
-    {"z", remove_break},
-    {"qC", say_current},
-    {"qAttached", say_attached},
-    {"qSupported", say_abilities},
-    {"qfThreadInfo", list_threads},
-    {"qsThreadInfo", end_list},
-    {"qThreadExtraInfo,", describe_thread},
-    {"qXfer:features:read:target.xml:", send_features},
-    {"qXfer:threads:read::", send_threads},
-    {"qRcmd,", execute_monitor},
-    {"QStartNoAckMode", leave_out_acks},
+    {"?", say_stop_again, NULL},
+    {"g", read_registers, NULL},
+    {"G", NULL, REFUSE_WRITING},
+    {"p", read_register, NULL},
+    {"P", NULL, REFUSE_WRITING},
+    {"m", read_memory, NULL},
+    {"M", write_memory, NULL},
+    {"H", choose_thread, NULL},
+    {"T", is_thread_alive, NULL},
+    {"Z", add_break, NULL},
+    {"z", remove_break, NULL},
+    {"qC", say_current, NULL},
+    {"qAttached", NULL, "1"},
+    {"qSupported", say_abilities, NULL},
+    {"qfThreadInfo", list_threads, NULL},
+    {"qsThreadInfo", NULL, "l"},
+    {"qThreadExtraInfo,", describe_thread, NULL},
+    {"qXfer:features:read:target.xml:", send_features, NULL},
+    {"qXfer:threads:read::", send_threads, NULL},
+    {"qRcmd,", execute_monitor, NULL},
+    {"QStartNoAckMode", leave_out_acks, NULL},
 };
 
 static void answer(struct session *s)
@@ -530,8 +478,10 @@ static void answer(struct session *s)
             longest = strlen(commands[i].word);
             chosen = i;
         }
-    if (longest > 0)
-        commands[chosen].execute(s, text + longest);
+    if (longest > 0 && commands[chosen].answer)
+        rsp_add(s->rsp, "%s", commands[chosen].answer);
+    else if (longest > 0 && !commands[chosen].execute(s, text + longest))
+        rsp_add(s->rsp, FAILED);
 }
 
 enum command_result command_execute(struct session *s)

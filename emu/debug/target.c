@@ -30,11 +30,6 @@ static bool shows_kernel(const struct target *t, const struct debug_hart *d)
     return !d->in_user && (t->kernel || !d->has_program || d->in_kernel_for_user);
 }
 
-bool target_shows_kernel(const struct target *t, uint32_t node)
-{
-    return shows_kernel(t, hart_of(t, node));
-}
-
 const struct debug_registers *target_registers(const struct target *t, uint32_t node)
 {
     const struct debug_hart *d = hart_of(t, node);

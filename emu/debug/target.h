@@ -48,8 +48,6 @@ struct target {
 
 /* Returns false if the node has ended. */
 bool target_is_alive(const struct target *t, uint32_t node);
-/* Returns true if the node's registers that are shown are the kernel's. */
-bool target_shows_kernel(const struct target *t, uint32_t node);
 /* The registers that are shown. The node must be alive. */
 const struct debug_registers *target_registers(const struct target *t, uint32_t node);
 
