@@ -107,6 +107,12 @@ const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name);
 
 /* The others are shared by these files: hostfs_shared.c. */
 
+/* Returns the index of the entry for an open file, or a negative n_error: of the flags, or because there is none. */
+int32_t hostfs_begin_open(struct hostfs *s, const struct hostfs_call *c);
+/* Opens the file of a host's descriptor, which is taken: 0 and the reply, or a negative n_error. `made`: by this call;
+ * tmp_number: 0 if it is not in "/tmp". */
+int32_t hostfs_end_open(struct hostfs *s, struct hostfs_call *c, int32_t index, int fd, bool made, uint64_t tmp_number);
+
 /* The name of the host's device that a program's name means: null, zero and full in "/dev", whatever is served. NULL:
  * it means none of these. */
 const char *hostfs_device(const char *name);
@@ -117,9 +123,6 @@ int hostfs_open_host(const struct hostfs *s, const char *name, int flags, mode_t
 bool hostfs_take_name(char *name, const uint8_t *bytes, size_t n);
 /* The host's O_ flags of an open. Not O_APPEND, which would overrule the offset of every write. */
 int hostfs_host_flags(uint32_t flags);
-/* 0, or -N_EINVAL for a combination of N_O_ flags that no open may have. */
-int32_t hostfs_check_open_flags(uint32_t flags);
-
 /* Replaces what varies from run to run in the description of a file in "/tmp", by its number. */
 void hostfs_correct_tmp(struct file_stat *st, uint64_t number);
 /* Sets the reply's payload. */

@@ -36,24 +36,21 @@ static int32_t check_name_type(const struct hostfs *s, const char *name)
     return result;
 }
 
-/* Opens a regular file or a folder, and describes it in *st. A descriptor, or a negative n_error. */
-static int open_host_file(struct hostfs *s, const struct hostfs_call *c, struct stat *st)
+/* Opens a regular file or a folder. A descriptor, or a negative n_error. Sets *made if it has made the file. */
+static int open_host_file(const struct hostfs *s, const struct hostfs_call *c, bool *made)
 {
+    struct stat st;
     bool device = hostfs_device(c->name) != NULL;
     int32_t checked = device ? 0 : check_name_type(s, c->name);
 
+    *made = checked == 1;
     if (checked < 0)
         return checked;
-
     int fd = hostfs_open_host(s, c->name, hostfs_host_flags(c->request.flags), c->request.mode & HOSTFS_MODE_BITS);
     if (fd < 0)
         return fd;
-    int32_t result = errmap_result(fstat(fd, st));
-    if (result == 0 && checked == 1)
-        seen_make(&s->seen, st);
-    else if (result == 0 && (c->request.flags & N_O_TRUNC))
-        seen_change(&s->seen, st->st_dev, st->st_ino);
-    if (result == 0 && (device || is_served_type(st->st_mode)))
+    int32_t result = errmap_result(fstat(fd, &st));
+    if (result == 0 && (device || is_served_type(st.st_mode)))
         return fd;
     close(fd);
     return result < 0 ? result : -N_EACCES;
@@ -61,23 +58,11 @@ static int open_host_file(struct hostfs *s, const struct hostfs_call *c, struct 
 
 int32_t hostfs_open(struct hostfs *s, struct hostfs_call *c)
 {
-    struct stat st;
-    struct file_opened opened;
-    int32_t flags = hostfs_check_open_flags(c->request.flags);
-    int32_t index = flags < 0 ? flags : open_files_find_room(&s->files, c->node, c->procid);
+    bool made;
+    int32_t index = hostfs_begin_open(s, c);
+    int fd = index < 0 ? index : open_host_file(s, c, &made);
 
-    if (index < 0)
-        return index;
-
-    int fd = open_host_file(s, c, &st);
-    if (fd < 0)
-        return fd;
-    opened.sfid = open_files_take(&s->files, index, c->node, c->procid, fd);
-    if (!opened.sfid)
-        return -N_ENOMEM;
-    seen_describe(&s->seen, &st, &opened.stat);
-    hostfs_return_payload(c, &opened, sizeof opened);
-    return 0;
+    return fd < 0 ? fd : hostfs_end_open(s, c, index, fd, made, 0);
 }
 
 int32_t hostfs_close(struct hostfs *s, struct hostfs_call *c)

@@ -82,13 +82,42 @@ int hostfs_host_flags(uint32_t flags)
     return host;
 }
 
-int32_t hostfs_check_open_flags(uint32_t flags)
+/* 0, or -N_EINVAL for a combination of N_O_ flags that no open may have. */
+static int32_t check_open_flags(uint32_t flags)
 {
     bool writes = (flags & N_O_ACCMODE) != N_O_RDONLY;
     bool valid = !(flags & ~(uint32_t)OPEN_FLAGS) && (flags & N_O_ACCMODE) != N_O_ACCMODE &&
                  (writes || !(flags & N_O_TRUNC)) && !((flags & N_O_CREAT) && (flags & N_O_DIRECTORY));
 
     return valid ? 0 : -N_EINVAL;
+}
+
+int32_t hostfs_begin_open(struct hostfs *s, const struct hostfs_call *c)
+{
+    int32_t flags = check_open_flags(c->request.flags);
+
+    return flags < 0 ? flags : open_files_find_room(&s->files, c->node, c->procid);
+}
+
+int32_t hostfs_end_open(struct hostfs *s, struct hostfs_call *c, int32_t index, int fd, bool made, uint64_t tmp_number)
+{
+    struct file_opened opened;
+    struct stat st;
+
+    fstat(fd, &st); /* cannot fail: it is open */
+    if (made)
+        seen_make(&s->seen, &st);
+    else if (c->request.flags & N_O_TRUNC)
+        seen_change(&s->seen, st.st_dev, st.st_ino);
+    opened.sfid = open_files_take(&s->files, index, c->node, c->procid, fd);
+    if (!opened.sfid)
+        return -N_ENOMEM;
+    s->files.file[index].tmp_number = tmp_number;
+    seen_describe(&s->seen, &st, &opened.stat);
+    if (tmp_number)
+        hostfs_correct_tmp(&opened.stat, tmp_number);
+    hostfs_return_payload(c, &opened, sizeof opened);
+    return 0;
 }
 
 int32_t hostfs_check_access(mode_t mode, uint32_t wanted)

@@ -25,11 +25,8 @@ const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name)
 int32_t hostfs_tmp_open(struct hostfs *s, struct hostfs_call *c)
 {
     const char *name = hostfs_name_in_tmp(s, c->name);
-    struct file_opened opened;
-    struct stat st;
     uint64_t number;
-    int32_t flags = hostfs_check_open_flags(c->request.flags);
-    int32_t index = flags < 0 ? flags : open_files_find_room(&s->files, c->node, c->procid);
+    int32_t index = hostfs_begin_open(s, c);
 
     if (index < 0)
         return index;
@@ -40,21 +37,7 @@ int32_t hostfs_tmp_open(struct hostfs *s, struct hostfs_call *c)
     bool made = !tmp_files_find(&s->tmp, name);
     int fd =
         tmp_files_open(&s->tmp, name, hostfs_host_flags(c->request.flags), c->request.mode & HOSTFS_MODE_BITS, &number);
-    if (fd < 0)
-        return fd;
-    fstat(fd, &st); /* cannot fail: it is open */
-    if (made)
-        seen_make(&s->seen, &st);
-    else if (c->request.flags & N_O_TRUNC)
-        seen_change(&s->seen, st.st_dev, st.st_ino);
-    opened.sfid = open_files_take(&s->files, index, c->node, c->procid, fd);
-    if (!opened.sfid)
-        return -N_ENOMEM;
-    s->files.file[index].tmp_number = number;
-    seen_describe(&s->seen, &st, &opened.stat);
-    hostfs_correct_tmp(&opened.stat, number);
-    hostfs_return_payload(c, &opened, sizeof opened);
-    return 0;
+    return fd < 0 ? fd : hostfs_end_open(s, c, index, fd, made, number);
 }
 
 int32_t hostfs_tmp_stat(struct hostfs *s, struct hostfs_call *c)

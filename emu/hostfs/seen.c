@@ -6,7 +6,6 @@
 #include "vertex/contract/machine.h"
 
 #define LAST_RESERVED 15u /* the standard streams have numbers below */
-#define FIRST_CHAINS  64u
 #define MODE_BITS     (S_IFMT | 0777u)
 
 struct seen_file {
@@ -27,43 +26,17 @@ void seen_start(struct seen *s)
 
 void seen_free(struct seen *s)
 {
-    for (uint32_t i = 0; i < s->chains; i++)
+    for (uint32_t i = 0; i < SEEN_CHAINS; i++)
         for (struct seen_file *f; (f = SLIST_FIRST(&s->chain[i]));) {
             SLIST_REMOVE_HEAD(&s->chain[i], in_chain);
             free(f);
         }
-    free(s->chain);
     free(s->spare);
     memset(s, 0, sizeof *s);
 }
 
-static struct seen_chain *chain_of(struct seen_chain *chain, uint32_t chains, dev_t dev, ino_t ino)
-{
-    return &chain[(ino ^ dev) % chains];
-}
-
-static bool grow(struct seen *s)
-{
-    uint32_t chains = s->chains ? 2 * s->chains : FIRST_CHAINS;
-    struct seen_chain *chain = calloc(chains, sizeof *chain);
-
-    if (!chain)
-        return false;
-    for (uint32_t i = 0; i < s->chains; i++)
-        for (struct seen_file *f; (f = SLIST_FIRST(&s->chain[i]));) {
-            SLIST_REMOVE_HEAD(&s->chain[i], in_chain);
-            SLIST_INSERT_HEAD(chain_of(chain, chains, f->dev, f->ino), f, in_chain);
-        }
-    free(s->chain);
-    s->chain = chain;
-    s->chains = chains;
-    return true;
-}
-
 bool seen_reserve(struct seen *s)
 {
-    if (s->count >= s->chains && !grow(s))
-        return false;
     if (!s->spare)
         s->spare = malloc(sizeof *s->spare);
     return s->spare != NULL;
@@ -71,7 +44,7 @@ bool seen_reserve(struct seen *s)
 
 static struct seen_file *find(struct seen *s, dev_t dev, ino_t ino)
 {
-    struct seen_chain *chain = chain_of(s->chain, s->chains, dev, ino);
+    struct seen_chain *chain = &s->chain[(ino ^ dev) % SEEN_CHAINS];
     struct seen_file *f;
 
     SLIST_FOREACH(f, chain, in_chain)
@@ -81,7 +54,6 @@ static struct seen_file *find(struct seen *s, dev_t dev, ino_t ino)
     s->spare = NULL;
     *f = (struct seen_file){.dev = dev, .ino = ino, .number = ++s->last_number};
     SLIST_INSERT_HEAD(chain, f, in_chain);
-    s->count++;
     return f;
 }
 
@@ -129,8 +101,7 @@ void seen_make(struct seen *s, const struct stat *st)
 
     if (f->number <= last)
         f->number = ++s->last_number;
-    f->is_timed = true;
-    f->mtime_s = 0;
+    seen_change(s, st->st_dev, st->st_ino);
 }
 
 void seen_change(struct seen *s, dev_t dev, ino_t ino)
@@ -143,8 +114,6 @@ void seen_change(struct seen *s, dev_t dev, ino_t ino)
 
 void seen_set_time(struct seen *s, const struct stat *st, int64_t mtime_s)
 {
-    struct seen_file *f = find(s, st->st_dev, st->st_ino);
-
-    f->is_timed = true;
-    f->mtime_s = mtime_s;
+    seen_change(s, st->st_dev, st->st_ino);
+    find(s, st->st_dev, st->st_ino)->mtime_s = mtime_s;
 }

@@ -23,12 +23,12 @@
 #define SEEN_BLOCK_BYTES 4096u
 
 SLIST_HEAD(seen_chain, seen_file);
+#define SEEN_CHAINS 1024u
 
 struct seen { /* all zero and seen_start: no file has been seen */
     /* private */
-    struct seen_chain *chain; /* by device and inode */
-    uint32_t chains, count;
-    struct seen_file *spare; /* the next file's */
+    struct seen_chain chain[SEEN_CHAINS]; /* by device and inode */
+    struct seen_file *spare;              /* the next file's */
     uint64_t last_number;
     struct timespec began;
 };
