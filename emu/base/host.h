@@ -38,18 +38,16 @@ static inline const char *host_last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Moves n bytes between a file and memory, in as many pieces as it takes: from `at` on; -1: where the file is. Returns
- * how many were moved, which are less only at the end of a file; or -1 with errno. */
-static inline ssize_t host_move(int fd, bool write_it, void *memory, size_t n, off_t at)
+/* Moves n bytes `from` memory to a file, or from the file `into` memory; the other is NULL. */
+static inline ssize_t host_move(int fd, char *into, const char *from, size_t n, off_t at)
 {
     size_t done = 0;
 
     while (done < n) {
-        char *part = (char *)memory + done;
         size_t left = n - done;
         off_t offset = at + (off_t)done;
-        ssize_t moved = at < 0 ? (write_it ? write(fd, part, left) : read(fd, part, left))
-                               : (write_it ? pwrite(fd, part, left, offset) : pread(fd, part, left, offset));
+        ssize_t moved = at < 0 ? (from ? write(fd, from + done, left) : read(fd, into + done, left))
+                               : (from ? pwrite(fd, from + done, left, offset) : pread(fd, into + done, left, offset));
 
         if (moved < 0 && errno != EINTR)
             return -1;
@@ -58,6 +56,18 @@ static inline ssize_t host_move(int fd, bool write_it, void *memory, size_t n, o
         done += moved > 0 ? (size_t)moved : 0;
     }
     return (ssize_t)done;
+}
+
+/* Move n bytes, in as many pieces as it takes: from or to `at` on; -1: where the file is. Return how many were moved,
+ * which are less only at the end of a file; or -1 with errno. */
+static inline ssize_t host_read(int fd, void *memory, size_t n, off_t at)
+{
+    return host_move(fd, memory, NULL, n, at);
+}
+
+static inline ssize_t host_write(int fd, const void *memory, size_t n, off_t at)
+{
+    return host_move(fd, NULL, memory, n, at);
 }
 
 #endif

@@ -145,7 +145,7 @@ static int write_segment(const struct target *t, uint32_t node, const Elf64_Phdr
 
     for (uint64_t at = 0; at < h->p_filesz; at += sizeof page)
         if (target_read_page(t, node, h->p_vaddr + at, page) &&
-            host_move(fd, true, page, sizeof page, (off_t)(h->p_offset + at)) < 0)
+            host_write(fd, page, sizeof page, (off_t)(h->p_offset + at)) < 0)
             return -1;
     return 0;
 }
@@ -178,10 +178,10 @@ static int write_head(const struct segments *s, uint32_t flags, const struct not
                              .e_phentsize = sizeof *s->header,
                              .e_phnum = (Elf64_Half)s->n};
 
-    if (host_move(fd, true, (void *)&head, sizeof head, 0) < 0 ||
-        host_move(fd, true, (void *)s->header, s->n * sizeof *s->header, sizeof head) < 0)
+    if (host_write(fd, &head, sizeof head, 0) < 0 ||
+        host_write(fd, s->header, s->n * sizeof *s->header, sizeof head) < 0)
         return -1;
-    return host_move(fd, true, (void *)notes, sizeof *notes, (off_t)s->header[0].p_offset) < 0 ? -1 : 0;
+    return host_write(fd, notes, sizeof *notes, (off_t)s->header[0].p_offset) < 0 ? -1 : 0;
 }
 
 int core_write(const struct target *t, uint32_t node, int signal, const struct core_program *program, int fd)

@@ -291,9 +291,10 @@ int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors,
     if (!has_sectors(d, sector, sectors))
         return NCU_EDRIVE;
     errno = 0;
-    ssize_t bytes = (ssize_t)sectors * SECTOR_BYTES;
-    return host_move(d->fd, write, buffer, (size_t)bytes, (off_t)(sector * SECTOR_BYTES)) == bytes ? NCU_OK
-                                                                                                   : NCU_EMEDIA;
+    size_t bytes = (size_t)sectors * SECTOR_BYTES;
+    off_t at = (off_t)(sector * SECTOR_BYTES);
+    ssize_t moved = write ? host_write(d->fd, buffer, bytes, at) : host_read(d->fd, buffer, bytes, at);
+    return moved == (ssize_t)bytes ? NCU_OK : NCU_EMEDIA;
 }
 
 static bool fail(char *error, size_t error_bytes, const char *image, const char *format, ...)

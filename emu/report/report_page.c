@@ -167,7 +167,7 @@ int page_write_html(struct page *p, int fd, const char *path)
     char error[ERROR_LINE_BYTES];
 
     end_page(p);
-    if (p->error[0] == '\0' && host_move(fd, true, p->text, p->bytes, -1) < 0) {
+    if (p->error[0] == '\0' && host_write(fd, p->text, p->bytes, -1) < 0) {
         error_line(error, "%s: %s", path, strerror(errno));
         fail(p, error);
     }

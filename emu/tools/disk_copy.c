@@ -69,7 +69,7 @@ static int copy_out(const struct file *from, uint64_t bytes, int to, const char 
 
         if (read_named(from, at, buf, n, error) < 0)
             return -1;
-        if (host_move(to, true, buf, n, -1) < 0)
+        if (host_write(to, buf, n, -1) < 0)
             return error_line(error, "%s: %s", to_name, strerror(errno));
         progress_bar(at += n, bytes);
     }
@@ -109,7 +109,7 @@ static int copy_in(const struct file *to, int from, const char *from_name, uint6
     static char buf[PIECE_BYTES];
 
     for (uint64_t at = 0;;) {
-        ssize_t n = host_move(from, false, buf, sizeof buf, -1);
+        ssize_t n = host_read(from, buf, sizeof buf, -1);
 
         if (n <= 0)
             return n < 0 ? error_line(error, "%s: %s", from_name, strerror(errno)) : 0;
