@@ -210,6 +210,18 @@ static int verb_put(struct machine *m, const struct arguments *a, char **word, c
     return result;
 }
 
+/* Does something with one name in one image. */
+static int in_image(const char *image, bool write, const char *path,
+                    int (*act)(struct volume *v, const char *path, char *error), char *error)
+{
+    struct volume *v = NULL;
+    int result = volume_open(&v, image, write, error);
+
+    if (result == 0)
+        result = act(v, path, error);
+    return volume_close(v, result, error);
+}
+
 /* ---- ls and stat ---- */
 
 static const char *time_text(int64_t seconds, char text[32])
@@ -261,7 +273,7 @@ static void print_striped(void *ctx, const char *name, const struct volume_stat 
         sprintf(path, "%s/%s", l->folder, name);
         l->result = pio_image_open(&l->m->volumes, path, &f, &whole.bytes, l->error);
         if (l->result == 0)
-            l->result = pio_image_close(f, l->error);
+            l->result = pio_image_close(f, 0, l->error);
         free(path);
     }
     if (l->result == 0)
@@ -278,25 +290,23 @@ static int list_striped(struct machine *m, const char *folder, char *error)
         result = volume_list(v, folder, print_striped, &l, error);
     if (result == 0)
         result = l.result;
-    if (pio_volumes_close(&m->volumes, result == 0 ? error : NULL) < 0)
-        result = -1;
-    return result;
+    return pio_volumes_close(&m->volumes, result, error);
+}
+
+static int list(struct volume *v, const char *path, char *error)
+{
+    return volume_list(v, path, print_entry, NULL, error);
 }
 
 static int verb_ls(struct machine *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name n = parse_name(a, m, word[0]);
-    struct volume *v = NULL;
 
     if (n.map)
         return list_striped(m, n.path, error);
     if (n.kind == NAME_PIO)
         options_refuse(&options, "'%s': PIO files lie in the directories of each volume: list //VOLUME/PATH", word[0]);
-    int result = volume_open(&v, n.image, false, error);
-    if (result == 0)
-        result = volume_list(v, n.path, print_entry, NULL, error);
-    if (volume_close(v, result == 0 ? error : NULL) < 0)
-        result = -1;
+    int result = in_image(n.image, false, n.path, list, error);
     free(n.image);
     return result;
 }
@@ -319,11 +329,9 @@ static int stat_pio(struct machine *m, const char *path, char *error)
 
     if (result == 0) {
         print_pio(pio_image_description(f), bytes);
-        result = pio_image_close(f, error);
+        result = pio_image_close(f, result, error);
     }
-    if (pio_volumes_close(&m->volumes, result == 0 ? error : NULL) < 0)
-        result = -1;
-    return result;
+    return pio_volumes_close(&m->volumes, result, error);
 }
 
 static const char *type_name(uint32_t mode)
@@ -331,43 +339,32 @@ static const char *type_name(uint32_t mode)
     return S_ISDIR(mode) ? "directory" : S_ISLNK(mode) ? "symbolic link" : S_ISREG(mode) ? "file" : "special file";
 }
 
-static int verb_stat(struct machine *m, const struct arguments *a, char **word, char *error)
+static int print_stat(struct volume *v, const char *path, char *error)
 {
-    struct disk_name n = parse_name(a, m, word[0]);
-    struct volume *v = NULL;
     struct volume_stat st;
     char text[32];
 
+    if (volume_stat(v, path, &st, error) < 0)
+        return -1;
+    printf("%s\nbytes    %" PRIu64 "\nsectors  %" PRIu64 "\ninode    %u\nmode     %04o\nlinks    %u\n"
+           "owner    %u, group %u\nwritten  %s UTC\n",
+           type_name(st.mode), st.bytes, st.blocks_512, st.inode, st.mode & 07777, st.links, st.uid, st.gid,
+           time_text(st.mtime_s, text));
+    return 0;
+}
+
+static int verb_stat(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    struct disk_name n = parse_name(a, m, word[0]);
+
     if (n.kind == NAME_PIO)
         return stat_pio(m, n.path, error);
-    int result = volume_open(&v, n.image, false, error);
-    if (result == 0)
-        result = volume_stat(v, n.path, &st, error);
-    if (result == 0)
-        printf("%s\nbytes    %" PRIu64 "\nsectors  %" PRIu64 "\ninode    %u\nmode     %04o\nlinks    %u\n"
-               "owner    %u, group %u\nwritten  %s UTC\n",
-               type_name(st.mode), st.bytes, st.blocks_512, st.inode, st.mode & 07777, st.links, st.uid, st.gid,
-               time_text(st.mtime_s, text));
-    if (volume_close(v, result == 0 ? error : NULL) < 0)
-        result = -1;
+    int result = in_image(n.image, false, n.path, print_stat, error);
     free(n.image);
     return result;
 }
 
 /* ---- mkdir and rm ---- */
-
-/* Changes one name in one image. */
-static int change(const char *image, const char *path, int (*how)(struct volume *, const char *, char *), char *error)
-{
-    struct volume *v = NULL;
-    int result = volume_open(&v, image, true, error);
-
-    if (result == 0)
-        result = how(v, path, error);
-    if (volume_close(v, result == 0 ? error : NULL) < 0)
-        result = -1;
-    return result;
-}
 
 static int verb_mkdir(struct machine *m, const struct arguments *a, char **word, char *error)
 {
@@ -375,9 +372,9 @@ static int verb_mkdir(struct machine *m, const struct arguments *a, char **word,
     int result = 0;
 
     if (n.kind == NAME_IN_IMAGE)
-        result = change(n.image, n.path, volume_mkdir, error);
+        result = in_image(n.image, true, n.path, volume_mkdir, error);
     for (uint32_t i = 0; n.kind == NAME_PIO && result == 0 && i < m->volumes.n; i++)
-        result = change(m->volumes.image[i], n.path, volume_mkdir, error);
+        result = in_image(m->volumes.image[i], true, n.path, volume_mkdir, error);
     free(n.image);
     return result;
 }
@@ -385,12 +382,10 @@ static int verb_mkdir(struct machine *m, const struct arguments *a, char **word,
 static int remove_one(struct machine *m, const struct disk_name *n, char *error)
 {
     if (n->kind == NAME_IN_IMAGE)
-        return change(n->image, n->path, volume_remove, error);
+        return in_image(n->image, true, n->path, volume_remove, error);
     m->volumes.write = true;
     int result = pio_image_remove(&m->volumes, n->path, error);
-    if (pio_volumes_close(&m->volumes, result == 0 ? error : NULL) < 0)
-        result = -1;
-    return result;
+    return pio_volumes_close(&m->volumes, result, error);
 }
 
 static int verb_rm(struct machine *m, const struct arguments *a, char **word, char *error)

@@ -28,13 +28,10 @@ int pio_volume(struct pio_volumes *v, uint32_t i, struct volume **volume, char *
     return result;
 }
 
-int pio_volumes_close(struct pio_volumes *v, char *error)
+int pio_volumes_close(struct pio_volumes *v, int result, char *error)
 {
-    int result = 0;
-
     for (uint32_t i = 0; i < v->n; i++) {
-        if (volume_close(v->open[i], result == 0 ? error : NULL) < 0)
-            result = -1;
+        result = volume_close(v->open[i], result, error);
         v->open[i] = NULL;
     }
     return result;
@@ -64,8 +61,7 @@ static int read_description(struct volume *v, const char *path, struct pio_descr
     int result = volume_file_read(f, 0, text, n, error);
     if (result == 0 && (bytes > sizeof text || pio_description_parse(text, n, d, index) < 0))
         result = error_line(error, "%s: is not the description of a PIO file", path);
-    volume_file_close(f, NULL);
-    return result;
+    return volume_file_close(f, result, error);
 }
 
 /* Finds the first volume that has the description, and reads it. */
@@ -169,10 +165,8 @@ int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_fil
         result = open_part(f, k, path, &size[k], error);
     if (result == 0)
         result = make_plans(f, path, error);
-    if (result < 0) {
-        pio_image_close(f, NULL);
-        return -1;
-    }
+    if (result < 0)
+        return pio_image_close(f, result, error);
     *bytes = (uint64_t)pio_map_logical_bytes(&f->description.map, size);
     *out = f;
     return 0;
@@ -182,7 +176,7 @@ struct move { /* between a buffer and one subfile */
     struct volume_file *part;
     char *buf; /* of the logical file from `from` on */
     int64_t from;
-    int (*piece)(struct volume_file *part, uint64_t offset, char *buf, size_t n, char *error);
+    bool write;
     char *error;
     int result;
 };
@@ -191,16 +185,18 @@ static bool move_run(void *ctx, const struct plan_run *run)
 {
     struct move *m = ctx;
 
-    m->result =
-        m->piece(m->part, (uint64_t)run->in[PLAN_B], m->buf + (run->file - m->from), (size_t)run->bytes, m->error);
+    uint64_t at = (uint64_t)run->in[PLAN_B];
+    char *buf = m->buf + (run->file - m->from);
+
+    m->result = m->write ? volume_file_write(m->part, at, buf, (size_t)run->bytes, m->error)
+                         : volume_file_read(m->part, at, buf, (size_t)run->bytes, m->error);
     return m->result == 0;
 }
 
-/* Calls piece for each volume's part of a range. */
-static int move(struct pio_image_file *f, uint64_t offset, char *buf, size_t n,
-                int (*piece)(struct volume_file *, uint64_t, char *, size_t, char *), char *error)
+/* Reads or writes each volume's part of a range. */
+static int move(struct pio_image_file *f, uint64_t offset, char *buf, size_t n, bool write, char *error)
 {
-    struct move m = {.buf = buf, .from = (int64_t)offset, .piece = piece, .error = error};
+    struct move m = {.buf = buf, .from = (int64_t)offset, .write = write, .error = error};
 
     for (int k = 0; m.result == 0 && k < f->description.map.disks; k++) {
         m.part = f->part[k];
@@ -209,19 +205,9 @@ static int move(struct pio_image_file *f, uint64_t offset, char *buf, size_t n,
     return m.result;
 }
 
-static int read_piece(struct volume_file *f, uint64_t offset, char *buf, size_t n, char *error)
-{
-    return volume_file_read(f, offset, buf, n, error);
-}
-
-static int write_piece(struct volume_file *f, uint64_t offset, char *buf, size_t n, char *error)
-{
-    return volume_file_write(f, offset, buf, n, error);
-}
-
 int pio_image_read(struct pio_image_file *f, uint64_t offset, void *buf, size_t n, char *error)
 {
-    return move(f, offset, buf, n, read_piece, error);
+    return move(f, offset, buf, n, false, error);
 }
 
 /* ---- Writing ---- */
@@ -242,17 +228,15 @@ int pio_image_new(struct pio_volumes *v, const struct pio_description *descripti
     }
     if (result == 0)
         result = make_plans(f, "", error);
-    if (result < 0) {
-        pio_image_close(f, NULL);
-        return -1;
-    }
+    if (result < 0)
+        return pio_image_close(f, result, error);
     *out = f;
     return 0;
 }
 
 int pio_image_write(struct pio_image_file *f, uint64_t offset, const void *buf, size_t n, char *error)
 {
-    return move(f, offset, (char *)buf, n, write_piece, error);
+    return move(f, offset, (char *)buf, n, true, error);
 }
 
 static int link_description(struct pio_image_file *f, int k, const char *path, char *error)
@@ -266,8 +250,7 @@ static int link_description(struct pio_image_file *f, int k, const char *path, c
         result = volume_file_write(file, 0, text, n, error);
     if (result == 0)
         result = volume_file_link(file, name, error);
-    if (volume_file_close(file, result == 0 ? error : NULL) < 0)
-        result = -1;
+    result = volume_file_close(file, result, error);
     free(name);
     return result;
 }
@@ -292,15 +275,12 @@ const struct pio_description *pio_image_description(const struct pio_image_file 
     return &f->description;
 }
 
-int pio_image_close(struct pio_image_file *f, char *error)
+int pio_image_close(struct pio_image_file *f, int result, char *error)
 {
-    int result = 0;
-
     if (!f)
-        return 0;
+        return result;
     for (int k = 0; k < PIO_DISKS_MAX; k++) {
-        if (volume_file_close(f->part[k], result == 0 ? error : NULL) < 0)
-            result = -1;
+        result = volume_file_close(f->part[k], result, error);
         plan_free(f->plan[k]);
     }
     pattern_free(f->pattern);

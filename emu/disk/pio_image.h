@@ -25,7 +25,7 @@ struct pio_volumes {
 int pio_volume(struct pio_volumes *v, uint32_t i, struct volume **volume, char *error);
 
 /* Closes all open volumes. Reports the first error. */
-int pio_volumes_close(struct pio_volumes *v, char *error);
+int pio_volumes_close(struct pio_volumes *v, int result, char *error);
 
 struct pio_image_file;
 
@@ -46,7 +46,7 @@ int pio_image_link(struct pio_image_file *f, const char *path, char *error);
 const struct pio_description *pio_image_description(const struct pio_image_file *f);
 
 /* NULL is allowed. */
-int pio_image_close(struct pio_image_file *f, char *error);
+int pio_image_close(struct pio_image_file *f, int result, char *error);
 
 /* Removes the subfiles of all volumes, then the descriptions, so that an interrupted removal can be repeated. */
 int pio_image_remove(struct pio_volumes *v, const char *path, char *error);

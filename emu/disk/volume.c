@@ -187,23 +187,24 @@ int volume_open(struct volume **out, const char *image, bool write, char *error)
     return 0;
 }
 
-int volume_close(struct volume *v, char *error)
+int volume_close(struct volume *v, int result, char *error)
 {
-    int result = 0;
+    int closed = 0;
 
     if (!v)
-        return 0;
+        return result;
+    error = result == 0 ? error : NULL;
     if (v->write) {
-        result = judge(v, NULL, ext2fs_flush(v->fs), error);
-        if (result == 0) {
+        closed = judge(v, NULL, ext2fs_flush(v->fs), error);
+        if (closed == 0) {
             set_clean(v, true);
-            result = judge(v, NULL, ext2fs_flush(v->fs), error);
+            closed = judge(v, NULL, ext2fs_flush(v->fs), error);
         }
-        if (result == 0 && fsync(v->fd) < 0)
-            result = error_line(error, "%s: %s", v->image, strerror(errno));
+        if (closed == 0 && fsync(v->fd) < 0)
+            closed = error_line(error, "%s: %s", v->image, strerror(errno));
     }
     drop(v);
-    return result;
+    return result == 0 ? closed : result;
 }
 
 /* ---- Looking up ---- */
@@ -383,7 +384,7 @@ int volume_file_new(struct volume *v, struct volume_file **out, char *error)
     struct volume_file *f = file_new(v, number, true);
     code = ext2fs_file_open(v->fs, number, EXT2_FILE_WRITE, &f->file);
     if (code) {
-        volume_file_close(f, NULL);
+        volume_file_close(f, -1, NULL);
         return judge(v, NULL, code, error);
     }
     *out = f;
@@ -482,12 +483,12 @@ int volume_file_link(struct volume_file *f, const char *path, char *error)
     return result;
 }
 
-int volume_file_close(struct volume_file *f, char *error)
+int volume_file_close(struct volume_file *f, int result, char *error)
 {
     errcode_t code = 0;
 
     if (!f)
-        return 0;
+        return result;
     if (f->file)
         code = ext2fs_file_close(f->file);
     if (f->unnamed) {
@@ -495,7 +496,8 @@ int volume_file_close(struct volume_file *f, char *error)
 
         code = code ? code : released;
     }
-    int result = judge(f->v, NULL, code, error);
+    if (result == 0)
+        result = judge(f->v, NULL, code, error);
     free(f);
     return result;
 }

@@ -37,8 +37,9 @@ int volume_lock(const char *image, bool write, char *error);
  * no byte of it changes. The caller closes *v. */
 int volume_open(struct volume **v, const char *image, bool write, char *error);
 
-/* Writes everything back, marks the image clean and closes it. NULL is allowed. */
-int volume_close(struct volume *v, char *error);
+/* Writes everything back, marks the image clean and closes it. NULL is allowed. Like the other functions that close,
+ * returns `result` if that is not 0, and then leaves the error as it is. */
+int volume_close(struct volume *v, int result, char *error);
 
 int volume_stat(struct volume *v, const char *path, struct volume_stat *st, char *error);
 
@@ -69,7 +70,7 @@ int volume_file_write(struct volume_file *f, uint64_t offset, const void *buf, s
 int volume_file_link(struct volume_file *f, const char *path, char *error);
 
 /* NULL is allowed. */
-int volume_file_close(struct volume_file *f, char *error);
+int volume_file_close(struct volume_file *f, int result, char *error);
 
 /* ---- Names ---- */
 

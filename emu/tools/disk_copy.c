@@ -33,17 +33,12 @@ static int open_named(struct pio_volumes *v, const struct disk_name *n, struct f
     return volume_file_open(f->volume, n->path, &f->in_volume, bytes, error);
 }
 
-static int close_named(struct pio_volumes *v, struct file *f, char *error)
+static int close_named(struct pio_volumes *v, struct file *f, int result, char *error)
 {
-    int result = volume_file_close(f->in_volume, error);
-
-    if (pio_image_close(f->pio, result == 0 ? error : NULL) < 0)
-        result = -1;
-    if (volume_close(f->volume, result == 0 ? error : NULL) < 0)
-        result = -1;
-    if (pio_volumes_close(v, result == 0 ? error : NULL) < 0)
-        result = -1;
-    return result;
+    result = volume_file_close(f->in_volume, result, error);
+    result = pio_image_close(f->pio, result, error);
+    result = volume_close(f->volume, result, error);
+    return pio_volumes_close(v, result, error);
 }
 
 static int read_named(const struct file *f, uint64_t at, void *buf, size_t n, char *error)
@@ -87,8 +82,7 @@ int disk_copy_out(struct pio_volumes *v, const struct disk_name *from, const cha
         result = new_file_open(&out, to, error);
     if (result == 0)
         result = copy_out(&f, bytes, out.fd, to, error);
-    if (close_named(v, &f, result == 0 ? error : NULL) < 0)
-        result = -1;
+    result = close_named(v, &f, result, error);
     return new_file_close(&out, result, error);
 }
 
@@ -161,8 +155,7 @@ int disk_copy_in(struct pio_volumes *v, const char *from, const struct disk_name
         result = copy_in(&f, source, from, bytes, error);
     if (result == 0)
         result = f.pio ? pio_image_link(f.pio, to->path, error) : volume_file_link(f.in_volume, to->path, error);
-    if (close_named(v, &f, result == 0 ? error : NULL) < 0)
-        result = -1;
+    result = close_named(v, &f, result, error);
     if (source >= 0)
         close(source);
     return result;
