@@ -11,9 +11,9 @@ import re
 import demo
 import speedup
 from page import table
-from paper_000 import SERVICE
 from paper_001 import read_in
 from runs import Images, each
+from transfers import paper_service
 
 IMAGES_1K, IMAGES_4K = Images("--block=1K", "32M"), Images("--block=4K", "32M")
 PRESET = 'timing = "wang-leiss";'
@@ -81,14 +81,14 @@ def block_services(lab):
     runs = disk_times(lab)
 
     def row(size):
-        published = SERVICE[size][2]
+        published = paper_service(lab)[size][2]
         cells = ["%d KB" % (size // 1024), "%.1f" % published]
         for run in runs:
             ms = run.value("op=write bytes=%d us=" % size) / 1000
             cells += ["%.2f" % ms, "%+.1f %%" % (100 * (ms / published - 1))]
         return cells
 
-    return table("nsdisk's service of a write, ms | published | own kernel | | kernel of 1992 |", row, SERVICE)
+    return table("nsdisk's service of a write, ms | published | own kernel | | kernel of 1992 |", row, paper_service(lab))
 
 
 def eight_bytes(lab, test="eight bytes", conf=None):
@@ -108,7 +108,7 @@ def block_preset(lab):
     rows = [("start-up, send and receive of 8 bytes together, without the wire", "%.1f" % (own / 20), "about 160", 160,
              "%.1f" % (old / 20))]
     runs = disk_times(lab)
-    for size, (cpu_ms, _, _) in SERVICE.items():
+    for size, (cpu_ms, _, _) in paper_service(lab).items():
         own, old = (run.word("op=write bytes=%d us=[0-9.]* cpu_us=" % size) for run in runs)
         rows.append(("CPU stage of a request of PIO WRITE, %d KB" % (size // 1024), own,
                      "%g us [P0 section 3]" % (1000 * cpu_ms), 1000 * cpu_ms, old))

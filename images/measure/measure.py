@@ -14,6 +14,7 @@ compiler or newlib are not those of the pages. Runs are kept in BUILD/measured, 
 is the same (runs.py). Exit status 1, and one line, if a run fails or does not print what a table asks for; where the
 mistake is in a table, with its file and line.
 """
+import contextlib
 import glob
 import os
 import re
@@ -111,8 +112,11 @@ def main(build, what, *words):
         return bench.main(build)
     if what == "study" and not page.has_gnuplot():
         raise Failure("gnuplot is missing; install gnuplot-nox")
-    with tempfile.TemporaryDirectory(prefix="ncube-measure.", ignore_cleanup_errors=True) as folder:
-        return measure(Lab(build, folder if what == "demo" else build + "/measured"), what, check, words)
+    with contextlib.ExitStack() as stack:
+        kept = build + "/measured"
+        if what == "demo":
+            kept = stack.enter_context(tempfile.TemporaryDirectory(prefix="ncube-measure.", ignore_cleanup_errors=True))
+        return measure(Lab(build, kept), what, check, words)
 
 
 def measure(lab, what, check, words):

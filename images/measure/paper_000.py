@@ -7,15 +7,14 @@ import math
 
 from page import Plot, difference, number, plural
 from runs import each
-from transfers import LARGE, MB, READ, SIDES, VOLUMES, WRITE, bytes_name, explain_all, more_or_less, paper_tables
+from transfers import (LARGE, MB, READ, SIDES, VOLUMES, WRITE, bytes_name, explain_all, more_or_less, paper_service,
+                       paper_tables)
 
 BLOCKS = [4096, 8192, 16384]
 BLOCK, BUFFERS = 16384, 2  # the paper's best parameters
 GOOD = 0.05  # how well the model is to predict
 LINEAR = 0.95  # a speed-up below so many D needs a sentence
 
-# The paper's service times in ms of writing a block: processor, network, server
-SERVICE = {4096: (0.8, 1.854, 17.3), 8192: (1.065, 3.697, 19.5), 16384: (1.82, 7.384, 20.5)}
 ROUTINGS = [1, 4, 8]  # of the machines model-1, model-4, model-8
 TABLES = ["Table 2: one block under way for each I/O node, 1 routing.",
           "Table 3: blocks of 16 KB, one under way for each I/O node.",
@@ -45,7 +44,7 @@ def section_service(x, page):
     def row(side, block):
         s = x.service(x.machine, side, block)
         cells = ["%s, %s" % (SIDES[side], bytes_name(block)), "%.3f" % (s.cpu_us / 1e3)]
-        for us, paper in zip((s.monitor_cpu_us, s.network_us, s.disk_us), SERVICE[block]):
+        for us, paper in zip((s.monitor_cpu_us, s.network_us, s.disk_us), paper_service(x.lab)[block]):
             cells += ["%.3f" % (us / 1e3)]  # the paper's are of writing
             cells += ["-", "-"] if side == READ else ["%.3f" % paper, difference(us / 1e3, paper)]
         return cells
@@ -68,7 +67,7 @@ def explain_service(x, block):
         ("server", s.disk_us, "the drive executes its command for %.3f ms of it, nsdisk computes for %.3f ms"
          % (busy.drive_us / 1e3, busy.server_us / 1e3))]
     items = []
-    for (name, us, cause), paper in zip(causes, SERVICE[block]):
+    for (name, us, cause), paper in zip(causes, paper_service(x.lab)[block]):
         part = us / 1e3 / paper - 1
         if abs(part) > LARGE:
             items.append("WRITE, %s, %s: %s than the paper's %.3f ms. By the statistics, %s."

@@ -6,6 +6,7 @@ monitor, what the queueing model of paper 000 predicts from these, and why a mea
     t[WRITE].mb_s, t[READ].drive                            a rate; for which part of the time the busiest drive was
     t.predict(WRITE), t.explain(WRITE)                      the model's rates; a list of sentences
 """
+import functools
 import json
 import os
 import re
@@ -36,6 +37,14 @@ def paper_tables(lab):
 def paper_rates(lab):
     """Its MB/s by block, C and routings."""
     return {row[:3]: row[5] for rows in paper_tables(lab) for row in rows}
+
+
+@functools.cache
+def paper_service(lab):
+    """Its service times in ms of writing a block, by the block's bytes: processor, network, server."""
+    models = [json.loads(lab.ask("model", "--json", "--block=%dK" % kb)) for kb in (4, 8, 16)]
+    return {model["block_bytes"]: [model["service_%s_us" % part] / 1e3 for part in ("cpu", "network", "disk")]
+            for model in models}
 
 
 def bytes_name(n):
