@@ -162,7 +162,7 @@ static int32_t check_slash(const struct entry *e, bool slash)
     return S_ISDIR(st.st_mode) ? 0 : -N_ENOTDIR;
 }
 
-static int32_t remove_name(const struct beneath *b, const char *name, int flags)
+int32_t beneath_remove(const struct beneath *b, const char *name, int flags)
 {
     struct entry e;
     int32_t result = open_parent_or(b, name, &e, flags == 0 ? -N_EISDIR : -N_EBUSY);
@@ -176,16 +176,6 @@ static int32_t remove_name(const struct beneath *b, const char *name, int flags)
         result = errmap_result(unlinkat(e.parent, e.base, flags));
     close(e.parent);
     return result;
-}
-
-int32_t beneath_unlink(const struct beneath *b, const char *name)
-{
-    return remove_name(b, name, 0);
-}
-
-int32_t beneath_rmdir(const struct beneath *b, const char *name)
-{
-    return remove_name(b, name, AT_REMOVEDIR);
 }
 
 int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode, struct stat *made)

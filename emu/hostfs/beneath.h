@@ -29,8 +29,8 @@ int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mo
 /* These act like the system calls of their names, on the name itself and not on the target of a symbolic link at its
  * end. A name with a final slash must be a folder's. 0, or a negative n_error: one of beneath_open, one of the system
  * call, or -N_EINVAL (-N_EEXIST for mkdir and symlink) if the name ends in "." or "..". */
-int32_t beneath_unlink(const struct beneath *b, const char *name);
-int32_t beneath_rmdir(const struct beneath *b, const char *name);
+/* flags: 0 as unlink, AT_REMOVEDIR as rmdir. */
+int32_t beneath_remove(const struct beneath *b, const char *name, int flags);
 /* mkdir and symlink also describe the folder or link that they have made. mkdir ignores the umask, too. */
 int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode, struct stat *made);
 int32_t beneath_symlink(const struct beneath *b, const char *text, const char *name, struct stat *made);

@@ -251,13 +251,3 @@ void hostfs_drop_node(struct hostfs *s, uint32_t node)
 {
     open_files_drop_node(&s->files, node);
 }
-
-uint32_t hostfs_open_files(const struct hostfs *s)
-{
-    return open_files_count(&s->files);
-}
-
-uint32_t hostfs_descriptors(const struct hostfs *s)
-{
-    return s->files.host.count;
-}

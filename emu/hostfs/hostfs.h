@@ -39,8 +39,4 @@ void hostfs_close_program(struct hostfs *s, struct host_file *program);
 /* Closes every file of every process of a node. */
 void hostfs_drop_node(struct hostfs *s, uint32_t node);
 
-/* For tests: the number of files that clients have open, and of descriptors of the host. */
-uint32_t hostfs_open_files(const struct hostfs *s);
-uint32_t hostfs_descriptors(const struct hostfs *s);
-
 #endif

@@ -44,12 +44,12 @@ int32_t hostfs_access(struct hostfs *s, struct hostfs_call *c)
 
 int32_t hostfs_unlink(struct hostfs *s, struct hostfs_call *c)
 {
-    return beneath_unlink(&s->folder, c->name);
+    return beneath_remove(&s->folder, c->name, 0);
 }
 
 int32_t hostfs_remove_folder(struct hostfs *s, struct hostfs_call *c)
 {
-    return beneath_rmdir(&s->folder, c->name);
+    return beneath_remove(&s->folder, c->name, AT_REMOVEDIR);
 }
 
 int32_t hostfs_make_folder(struct hostfs *s, struct hostfs_call *c)

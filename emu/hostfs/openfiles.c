@@ -191,8 +191,3 @@ void open_files_free(struct open_files *t)
     free(t->chain);
     *t = (struct open_files){0};
 }
-
-uint32_t open_files_count(const struct open_files *t)
-{
-    return t->used;
-}

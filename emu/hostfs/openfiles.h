@@ -64,6 +64,4 @@ void open_files_share(struct open_files *t, uint32_t node, uint32_t procid, uint
 void open_files_drop_client(struct open_files *t, uint32_t node, uint32_t procid);
 void open_files_drop_node(struct open_files *t, uint32_t node);
 
-uint32_t open_files_count(const struct open_files *t);
-
 #endif

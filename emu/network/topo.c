@@ -280,16 +280,3 @@ int topo_first_dimension(uint32_t x, uint32_t y)
 {
     return x == y ? -1 : __builtin_ctz(x ^ y);
 }
-
-uint32_t topo_disjoint_routings(const struct topo *t, uint32_t x, const uint32_t *io_nodes, uint32_t n)
-{
-    uint32_t seen = 0; /* bit P + 1 */
-
-    for (uint32_t i = 0; i < n; i++) {
-        struct gate leave, enter;
-
-        if (nearest_gates(t, x, io_nodes[i], NCU_VIA_NEAREST, &leave, &enter))
-            seen |= 1u << (topo_first_dimension(x, enter.node) + 1);
-    }
-    return (uint32_t)__builtin_popcount(seen);
-}

@@ -109,10 +109,6 @@ void topo_channel_start(const struct topo *t, uint32_t channel, uint32_t *node, 
 /* Returns P(x, y): the lowest bit in which x and y differ, -1 if x == y [P0 section 3]. */
 int topo_first_dimension(uint32_t x, uint32_t y);
 
-/* Returns the number of channel-disjoint routings from compute node x to n I/O nodes: by the theorem of [P0 section 3],
- * the number of different P(x, SI node). If x is an SI node itself, its P = -1 counts as one. */
-uint32_t topo_disjoint_routings(const struct topo *t, uint32_t x, const uint32_t *io_nodes, uint32_t n);
-
 /* Returns the I/O node with that address, or NULL. */
 const struct topo_io_node *topo_io_node(const struct topo *t, uint32_t node);
 

@@ -200,7 +200,7 @@ Test(hostfs, a_file_is_made_written_read_and_measured)
     cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "new"}), 0);
     memcpy(&st, payload, sizeof st);
     cr_expect_eq(st.size_bytes, 3);
-    cr_expect_eq(hostfs_open_files(host), 0);
+    cr_expect_eq(host->files.used, 0);
     expect_all_closed();
 }
 
@@ -969,7 +969,7 @@ Test(hostfs, a_client_has_no_use_for_another_clients_files)
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1}), 1, "it is still open");
     cr_expect_eq(ask((struct ask){.type = N_FEXIT}), 0);
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1}), -N_ESTALE);
-    cr_expect_eq(hostfs_open_files(host), 0);
+    cr_expect_eq(host->files.used, 0);
 }
 
 Test(hostfs, a_file_is_open_until_all_that_share_it_have_closed_it)
@@ -988,8 +988,8 @@ Test(hostfs, a_file_is_open_until_all_that_share_it_have_closed_it)
     cr_expect_eq(ask((struct ask){.type = N_FEXIT}), 0);
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = g, .bytes = 1, .procid = 3}), 1, "its opener has ended");
     cr_expect_eq(ask((struct ask){N_FEXIT, .procid = 3}), 0);
-    cr_expect_eq(hostfs_open_files(host), 0);
-    cr_expect_eq(hostfs_descriptors(host), 0);
+    cr_expect_eq(host->files.used, 0);
+    cr_expect_eq(host->files.host.count, 0);
 }
 
 Test(hostfs, one_client_cannot_take_all_the_files)
@@ -999,7 +999,7 @@ Test(hostfs, one_client_cannot_take_all_the_files)
     cr_expect_eq(ask((struct ask){N_FOPEN, .name = "file"}), -N_EMFILE);
     cr_expect_eq(ask((struct ask){N_FOPEN, .name = "file", .node = 1}), 0, "others still can");
     hostfs_drop_node(host, 0);
-    cr_expect_eq(hostfs_open_files(host), 1);
+    cr_expect_eq(host->files.used, 1);
     open_name("file", N_O_RDONLY);
 }
 
@@ -1017,8 +1017,8 @@ Test(hostfs, a_file_that_all_nodes_have_open_takes_one_descriptor)
             memcpy(&opened, payload, sizeof opened);
             sfid[node][procid] = opened.sfid;
         }
-    cr_expect_eq(hostfs_open_files(host), 2 * nodes);
-    cr_expect_eq(hostfs_descriptors(host), 1, "%u descriptors", hostfs_descriptors(host));
+    cr_expect_eq(host->files.used, 2 * nodes);
+    cr_expect_eq(host->files.host.count, 1, "%u descriptors", host->files.host.count);
     for (uint32_t node = 0; node < nodes; node += 1000) {
         cr_expect_eq(
             ask((struct ask){N_FREAD, .sfid = sfid[node][1], .bytes = 9, .offset = 1, .node = node, .procid = 1}), 4);
@@ -1026,8 +1026,8 @@ Test(hostfs, a_file_that_all_nodes_have_open_takes_one_descriptor)
     }
     for (uint32_t node = 0; node < nodes; node++) {
         hostfs_drop_node(host, node);
-        cr_assert_eq(hostfs_open_files(host), 2 * (nodes - 1 - node));
-        cr_assert_eq(hostfs_descriptors(host), node + 1 < nodes);
+        cr_assert_eq(host->files.used, 2 * (nodes - 1 - node));
+        cr_assert_eq(host->files.host.count, node + 1 < nodes);
     }
 }
 
@@ -1048,10 +1048,10 @@ Test(hostfs, descriptors_are_shared_by_those_who_open_alike)
 
     for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
         open_name(opens[i].name, opens[i].flags);
-        cr_expect_eq(hostfs_descriptors(host), opens[i].descriptors, "open %zu: %u", i, hostfs_descriptors(host));
+        cr_expect_eq(host->files.host.count, opens[i].descriptors, "open %zu: %u", i, host->files.host.count);
     }
     hostfs_drop_node(host, 0);
-    cr_expect_eq(hostfs_descriptors(host), 0);
+    cr_expect_eq(host->files.host.count, 0);
 }
 
 /* Two files whose numbers fall into one chain of the table of open files; any HOST_FILES_CHAINS + 1 have such a
@@ -1088,7 +1088,7 @@ Test(hostfs, files_in_one_chain_of_the_table_are_two_files)
     make_pair(name[0], name[1]);
     for (int i = 0; i < 2; i++)
         sfid[i] = open_name(name[i], N_O_RDONLY);
-    cr_expect_eq(hostfs_descriptors(host), 2);
+    cr_expect_eq(host->files.host.count, 2);
     for (int i = 0; i < 2; i++) {
         cr_assert_eq(ask((struct ask){N_FREAD, .sfid = sfid[i], .bytes = sizeof number}), sizeof number);
         memcpy(&number, payload, sizeof number);
@@ -1102,10 +1102,10 @@ Test(hostfs, a_file_that_others_have_open_is_closed_without_error)
     uint64_t first = open_name("file", N_O_RDONLY), second = open_name("file", N_O_RDONLY);
 
     cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = first}), 0);
-    cr_expect_eq(hostfs_descriptors(host), 1);
+    cr_expect_eq(host->files.host.count, 1);
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = second, .bytes = 5}), 5);
     cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = second}), 0);
-    cr_expect_eq(hostfs_descriptors(host), 0);
+    cr_expect_eq(host->files.host.count, 0);
 }
 
 /* ---- "/tmp" in memory ---- */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/tools/paths.h"
 #include "tests/emu/machines.h"
 
 #define IO(i)  NODE_IO(3, i)
@@ -256,10 +257,14 @@ Test(topo, channel_disjoint_routings_to_the_eight_io_nodes)
     static const struct {
         uint32_t node, routings;
     } c[] = {{3, 4}, {2, 1}, {0, 1}, {31, 4}, {7, 4}, {1, 1}};
-    static const uint32_t io_nodes[] = {IO(0), IO(1), IO(2), IO(3), IO(4), IO(5), IO(6), IO(7)};
     struct topo t = sandia_machine(5, 8);
-    for (size_t i = 0; i < sizeof c / sizeof c[0]; i++)
-        cr_expect_eq(topo_disjoint_routings(&t, c[i].node, io_nodes, 8), c[i].routings, "node %u", c[i].node);
-    cr_expect_eq(topo_disjoint_routings(&t, 3, io_nodes, 0), 0);
+    struct path path[8];
+
+    for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
+        for (uint32_t k = 0; k < 8; k++)
+            cr_assert(path_find(&t, c[i].node, IO(k), NCU_VIA_NEAREST, &path[k]));
+        cr_expect_eq(paths_disjoint_by_theorem(path, 8), c[i].routings, "node %u", c[i].node);
+    }
+    cr_expect_eq(paths_disjoint_by_theorem(path, 0), 0);
     topo_free(&t);
 }
