@@ -1,11 +1,13 @@
 /* A volume for tests: see volume.h. */
+#define _GNU_SOURCE
 #include "tests/nsdisk/volume.h"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,37 +149,21 @@ static uint32_t clock_now(void *ctx)
 
 /* ---- Images ---- */
 
-static void image_path(char path[64])
+/* Where a command finds the image. */
+static void image_path(const struct volume *v, char path[64])
 {
-    snprintf(path, 64, "/tmp/nsdisk-test-XXXXXX");
-    int fd = mkstemp(path);
-    if (fd < 0)
-        die("mkstemp");
-    close(fd);
+    snprintf(path, 64, "/proc/%d/fd/%d", (int)getpid(), v->image_fd);
 }
 
-static void image_load(struct volume *v, const char *path)
+static void image_new(struct volume *v, size_t bytes)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY);
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        die(path);
-    free(v->bytes);
-    v->size = (size_t)st.st_size;
-    v->bytes = malloc(v->size);
-    if (v->bytes == NULL || read(fd, v->bytes, v->size) != (ssize_t)v->size)
-        die(path);
-    close(fd);
-}
-
-static void image_store(const struct volume *v, const char *path)
-{
-    int fd = open(path, O_WRONLY | O_TRUNC);
-
-    if (fd < 0 || write(fd, v->bytes, v->size) != (ssize_t)v->size)
-        die(path);
-    close(fd);
+    v->size = bytes;
+    v->image_fd = memfd_create("volume", MFD_CLOEXEC);
+    if (v->image_fd < 0 || ftruncate(v->image_fd, (off_t)bytes) < 0)
+        die("memfd_create");
+    v->bytes = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, v->image_fd, 0);
+    if (v->bytes == MAP_FAILED)
+        die("mmap");
 }
 
 static int run(const char *command)
@@ -201,20 +187,20 @@ void volume_make(struct volume *v, uint32_t block_bytes, uint32_t kilobytes, con
     v->client = VOLUME_CLIENT;
     v->procid = 0;
     v->reply = malloc(REPLY_BYTES);
-    image_path(path);
+    image_new(v, (size_t)kilobytes << 10);
+    image_path(v, path);
     snprintf(command, sizeof command, "mke2fs -q -t ext2 -F -b %u %s %s %uk >/dev/null 2>&1", block_bytes, options,
              path, kilobytes);
-    if (truncate(path, (off_t)kilobytes << 10) < 0 || run(command) != 0)
+    if (run(command) != 0)
         die(command);
-    image_load(v, path);
-    unlink(path);
 }
 
 void volume_free(struct volume *v)
 {
     if (v->server != NULL)
         volume_crash(v);
-    free(v->bytes);
+    munmap(v->bytes, v->size);
+    close(v->image_fd);
     free(v->reply);
 }
 
@@ -222,22 +208,28 @@ int volume_run(struct volume *v, const char *command)
 {
     char path[64], line[512];
 
-    image_path(path);
-    image_store(v, path);
+    image_path(v, path);
     snprintf(line, sizeof line, command, path, path);
-    int status = run(line);
-    image_load(v, path);
-    unlink(path);
-    return status;
+    return run(line);
 }
 
+/* Without a shell, as test_crash.c does it some thousand times. */
 int volume_fsck(struct volume *v, const char *options)
 {
-    char command[256];
-    const char *quiet = getenv("NSDISK_FSCK_VERBOSE") ? "" : ">/dev/null 2>&1";
+    char path[64], *const argv[] = {"e2fsck", (char *)options, path, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status;
 
-    snprintf(command, sizeof command, "e2fsck %s %%s %s", options, quiet);
-    return volume_run(v, command);
+    image_path(v, path);
+    posix_spawn_file_actions_init(&actions);
+    if (getenv("NSDISK_FSCK_VERBOSE") == NULL)
+        for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+            posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+    if (posix_spawn(&pid, "/sbin/e2fsck", &actions, NULL, argv, environ) != 0 || waitpid(pid, &status, 0) < 0)
+        die("/sbin/e2fsck");
+    posix_spawn_file_actions_destroy(&actions);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
 int volume_try_mount(struct volume *v)

@@ -1,6 +1,6 @@
 /*
- * A volume for tests: an ext2 image made by mke2fs, held in RAM behind a struct blockdev that counts and cuts, a
- * server on it, and the requests of a client as functions. e2fsck judges the image.
+ * A volume for tests: an ext2 image made by mke2fs, a file in memory behind a struct blockdev that counts and cuts, a
+ * server on it, and the requests of a client as functions. e2fsck judges the image, in its place.
  *
  * Every function fails the process with one line when the test's own machinery fails (mke2fs missing, no memory).
  * The client functions return the reply's status.
@@ -20,8 +20,9 @@
 #define VOLUME_CLIENT 3u /* node of the client that the functions speak for */
 
 struct volume {
-    uint8_t *bytes;
+    uint8_t *bytes; /* of the image, mapped: commands that are run on it change them */
     size_t size;
+    int image_fd;
     struct server *server; /* NULL: not mounted */
     uint64_t boot_number;
     size_t cache_bytes;
