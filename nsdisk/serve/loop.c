@@ -217,7 +217,7 @@ static void serve_jobs(void *arg)
         while ((j = STAILQ_FIRST(&v->waiting))) {
             STAILQ_REMOVE_HEAD(&v->waiting, next);
             v->busy = true;
-            v->type = j->type | DISK_CHANGES;
+            v->type = j->a.type | DISK_CHANGES;
             if (j->all)
                 serve_part(v, j);
             else if (take_area(v, j), j->a.type == (int)N_FWRITE)
