@@ -21,8 +21,8 @@ const struct software_preset software_presets[] = {
  * They lie on no line. The row gives 860, 1170 and 1789 us; our instructions need as much at -O1.
  *
  * For all else the paper has no times: these are what our instructions take in the runs of tests/images/test_stated.sh
- * and of tests/guest/creates, with what the compiler makes of them at -O1, and about a tenth more. The longest ways of a
- * row may be late (stated.h): of make, the flush that gathers what it has changed, behind its first write. */
+ * and of tests/guest/creates, with what the compiler makes of them at -O1, and about a tenth more. The longest ways of
+ * a row may be late (stated.h): of make, the flush that gathers what it has changed, behind its first write. */
 const struct software_stated software_stated[STATED_ROWS] = {
     [STATED_OF(N_FOPEN)] = {"open", {18000, 4000, 9000, 16000, 0}},
     [STATED_OF(N_FCLOSE)] = {"close", {3000, 0, 9000, 5000, 0}},

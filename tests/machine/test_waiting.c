@@ -1,7 +1,7 @@
 /*
  * What a request costs the I/O node while many others wait: nsdisk and its Vertex take as many cycles for each of 256
- * clients as for each of 16. Virtual time, so the figures are exact; and by instructions, since a stated cost would hide
- * those that more clients take.
+ * clients as for each of 16. Virtual time, so the figures are exact; and by instructions, since a stated cost would
+ * hide those that more clients take.
  */
 #include <criterion/criterion.h>
 #include <jansson.h>
