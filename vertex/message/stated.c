@@ -94,9 +94,10 @@ static void take_reply(const struct proc *p, const struct stated_message *m)
     add(cost, cost->end_cycles, copied_bytes(m), sizeof(struct file_reply));
 }
 
+/* A process that ends does not return: what it then sends has no stated time. */
 void stated_return(const struct proc *p)
 {
-    if (!p->works && taken != STATED_ROWS)
+    if (!p->works && taken != STATED_ROWS && p->state != PROC_ENDING)
         hold(p, taken, 0);
 }
 
