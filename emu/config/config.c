@@ -42,6 +42,17 @@ static uint32_t index_of(uint32_t io_node)
     return (io_node - NODE_IO_BASE) % CONFIG_BOARD_IO_NODES;
 }
 
+bool config_each(struct config_reader *l, const config_setting_t *parent, const char *key,
+                 bool (*load)(struct config_reader *l, const config_setting_t *group))
+{
+    const config_setting_t *list = NULL;
+    bool good = setting_groups(&l->r, parent, key, &list);
+
+    for (int i = 0; list && i < config_setting_length(list) && setting_goes_on(&l->r, good); i++)
+        good = load(l, config_setting_get_elem(list, (unsigned)i)) && good;
+    return good;
+}
+
 /* ---- Paths -------------------------------------------------------------------------------- */
 
 static char *join_path(const char *folder, const char *name)
@@ -84,30 +95,12 @@ static bool check_drive_is_new(struct config_reader *l, const config_setting_t *
     return true;
 }
 
-/* Appends a name to the list that an error quotes. */
-static void append_name(char *list, size_t bytes, const char *name)
+static bool load_rpm(struct config_reader *l, const config_setting_t *group, const char *name, uint32_t *rpm)
 {
-    size_t n = strlen(list);
+    const struct disk_model *model = disk_model_find(name);
+    int64_t value = model->rpm;
 
-    snprintf(list + n, bytes - n, "%s%s", n ? ", " : "", name);
-}
-
-static bool check_model(struct config_reader *l, const config_setting_t *at, const char *model)
-{
-    char known[256] = "";
-
-    if (disk_model_find(model))
-        return true;
-    for (const char *const *name = disk_model_names; *name; name++)
-        append_name(known, sizeof known, *name);
-    return setting_fail(&l->r, at, "unknown drive model '%s'; known: %s", model, known);
-}
-
-static bool load_rpm(struct config_reader *l, const config_setting_t *group, const char *model, uint32_t *rpm)
-{
-    int64_t value = disk_model_find(model)->rpm;
-
-    if (!setting_integer(&l->r, group, "rpm", RPM_LEAST, disk_model_most_rpm(disk_model_find(model)), &value))
+    if (!setting_integer(&l->r, group, "rpm", RPM_LEAST, disk_model_most_rpm(model), &value))
         return false;
     *rpm = (uint32_t)value;
     return true;
@@ -117,21 +110,21 @@ static bool load_drive(struct config_reader *l, const config_setting_t *group)
 {
     static const char *const keys[] = {"volume",     "image", "model", "cache_kb", "block", "group",
                                        "look_ahead", "write", "evict", "rpm",      NULL};
-    const char *volume = NULL, *image = NULL, *model = disk_model_names[0];
+    const char *volume = NULL, *image = NULL;
+    uint32_t model = 0;
     struct setting_reader *r = &l->r;
 
     if (!setting_check_keys(r, group, keys) ||
         !setting_require(r, group, "volume", "the drive's volume name, \"df00\" say") ||
         !setting_require(r, group, "image", "the path of its image file") ||
         !setting_string(r, group, "volume", &volume) || !setting_string(r, group, "image", &image) ||
-        !setting_string(r, group, "model", &model) || !config_check_volume_name(l, group, volume) ||
-        !check_model(l, config_setting_get_member(group, "model"), model))
+        !setting_choice(r, group, "model", disk_model_names, &model) || !config_check_volume_name(l, group, volume))
         return false;
 
     struct topo *t = &l->config->topo;
     struct topo_io_node *io = &t->io[t->n_io - 1];
     struct topo_drive drive = {.volume = ""};
-    if (!config_read_cache(l, group, io, &drive.cache) || !load_rpm(l, group, model, &drive.rpm))
+    if (!config_read_cache(l, group, io, &drive.cache) || !load_rpm(l, group, disk_model_names[model], &drive.rpm))
         return false;
     drive.image = join_path(l->image_folder, image);
     strcpy(drive.volume, volume);
@@ -139,7 +132,7 @@ static bool load_drive(struct config_reader *l, const config_setting_t *group)
         free(drive.image);
         return false;
     }
-    drive.model = copy(model);
+    drive.model = copy(disk_model_names[model]);
     l->drive_line[t->n_io - 1][io->ndrives] = setting_line(group);
     io->drive[io->ndrives++] = drive;
     return true;
@@ -147,17 +140,12 @@ static bool load_drive(struct config_reader *l, const config_setting_t *group)
 
 static bool load_drives(struct config_reader *l, const config_setting_t *io_group)
 {
-    const config_setting_t *drives = NULL;
+    const config_setting_t *drives = config_setting_get_member(io_group, "drives");
 
-    if (!setting_groups(&l->r, io_group, "drives", &drives))
-        return false;
-    uint32_t n = drives ? (uint32_t)config_setting_length(drives) : 0;
-    if (n > DRIVE_MAX)
-        return setting_fail(&l->r, drives, "%u drives; a controller has at most %u", n, DRIVE_MAX);
-    bool good = true;
-    for (uint32_t i = 0; i < n && setting_goes_on(&l->r, good); i++)
-        good = load_drive(l, config_setting_get_elem(drives, i)) && good;
-    return good;
+    if (drives && config_setting_is_list(drives) && config_setting_length(drives) > (int)DRIVE_MAX)
+        return setting_fail(&l->r, drives, "%d drives; a controller has at most %u", config_setting_length(drives),
+                            DRIVE_MAX);
+    return config_each(l, io_group, "drives", load_drive);
 }
 
 /* ---- Wiring ------------------------------------------------------------------------------- */
@@ -265,17 +253,15 @@ static struct topo_io_node *append_io_node(struct config_reader *l, uint32_t nod
 
 static bool load_service(struct config_reader *l, const config_setting_t *group, struct topo_io_node *io)
 {
-    const char *service = "in-order";
+    static const char *const services[] = {"in-order", "concurrent", NULL};
+    uint32_t service = 0;
+    bool good = setting_choice(&l->r, group, "service", services, &service);
 
-    if (!setting_string(&l->r, group, "service", &service))
-        return false;
-    io->concurrent = strcmp(service, "concurrent") == 0;
-    return io->concurrent || strcmp(service, "in-order") == 0 ||
-           setting_fail(&l->r, config_setting_get_member(group, "service"),
-                        "unknown service '%s'; known: in-order, concurrent", service);
+    io->concurrent = service == 1;
+    return good;
 }
 
-static bool load_io_node(struct config_reader *l, const config_setting_t *group, uint32_t board)
+static bool load_io_node(struct config_reader *l, const config_setting_t *group)
 {
     static const char *const keys[] = {"index", "channels", "si", "drives", "service", NULL};
     int64_t index = 0;
@@ -284,11 +270,11 @@ static bool load_io_node(struct config_reader *l, const config_setting_t *group,
         !setting_require(&l->r, group, "index", "the I/O node's number on its board, 0 to 15") ||
         !setting_integer(&l->r, group, "index", 0, CONFIG_BOARD_IO_NODES - 1, &index))
         return false;
-    uint32_t node = NODE_IO(board, (uint32_t)index);
+    uint32_t node = NODE_IO(l->board, (uint32_t)index);
     for (uint32_t j = 0; j < l->config->topo.n_io; j++)
         if (l->config->topo.io[j].node == node)
             return setting_fail(&l->r, group, "I/O node %u of board %u is already defined in line %u", (uint32_t)index,
-                                board, l->io_line[j]);
+                                l->board, l->io_line[j]);
     struct topo_io_node *io = append_io_node(l, node, setting_line(group));
     bool good = wire(l, group, io);
     if (setting_goes_on(&l->r, good))
@@ -301,18 +287,14 @@ static bool load_io_node(struct config_reader *l, const config_setting_t *group,
 static bool load_board(struct config_reader *l, const config_setting_t *group)
 {
     static const char *const keys[] = {"number", "io_nodes", NULL};
-    const config_setting_t *io_nodes = NULL;
     int64_t number = 0;
 
     if (!setting_check_keys(&l->r, group, keys) ||
         !setting_require(&l->r, group, "number", "the board's number, which the Sandia wiring depends on") ||
-        !setting_integer(&l->r, group, "number", 0, CONFIG_BOARD_MAX, &number) ||
-        !setting_groups(&l->r, group, "io_nodes", &io_nodes))
+        !setting_integer(&l->r, group, "number", 0, CONFIG_BOARD_MAX, &number))
         return false;
-    bool good = true;
-    for (int i = 0; io_nodes && i < config_setting_length(io_nodes) && setting_goes_on(&l->r, good); i++)
-        good = load_io_node(l, config_setting_get_elem(io_nodes, (unsigned)i), (uint32_t)number) && good;
-    return good;
+    l->board = (uint32_t)number;
+    return config_each(l, group, "io_nodes", load_io_node);
 }
 
 static int by_node(const void *a, const void *b)
@@ -322,15 +304,10 @@ static int by_node(const void *a, const void *b)
 
 static bool load_boards(struct config_reader *l, const config_setting_t *root)
 {
-    const config_setting_t *boards = NULL;
     struct topo *t = &l->config->topo;
 
     l->si_user = memory_new(config_compute_nodes(l), sizeof *l->si_user);
-    if (!setting_groups(&l->r, root, "boards", &boards))
-        return false;
-    bool good = true;
-    for (int i = 0; boards && i < config_setting_length(boards) && setting_goes_on(&l->r, good); i++)
-        good = load_board(l, config_setting_get_elem(boards, (unsigned)i)) && good;
+    bool good = config_each(l, root, "boards", load_board);
     order_sort(t->io, t->n_io, sizeof *t->io, by_node);
     return good;
 }
@@ -420,20 +397,12 @@ static bool load_costs(struct config_reader *l, const config_setting_t *root)
 
 static bool load_timing(struct config_reader *l, const config_setting_t *root)
 {
-    const char *name = NULL;
-    char known[256] = "";
+    uint32_t preset = UINT32_MAX;
+    bool good = setting_choice(&l->r, root, "timing", software_presets, &preset);
 
-    if (!setting_string(&l->r, root, "timing", &name))
-        return false;
-    const struct software_preset *preset = name ? software_preset_find(name) : NULL;
-    if (preset)
-        l->config->software = preset->cost;
-    if (preset || !name)
-        return true;
-    for (const struct software_preset *p = software_presets; p->name; p++)
-        append_name(known, sizeof known, p->name);
-    return setting_fail(&l->r, config_setting_get_member(root, "timing"), "unknown preset '%s'; known: %s", name,
-                        known);
+    if (preset != UINT32_MAX)
+        l->config->software = software_costs[preset];
+    return good;
 }
 
 /* The other parts of the file name parts of the boards: they can be judged only if those are good. */

@@ -8,24 +8,6 @@
 
 static const char *const cache_keys[] = {"block", "group", "look_ahead", "write", "evict", NULL};
 
-/* Sets *value to the place of the key's text in a NULL-terminated list. */
-static bool load_choice(struct config_reader *l, const config_setting_t *drive, const char *key,
-                        const char *const *choices, const char *known, uint8_t *value)
-{
-    const char *text = NULL;
-
-    if (!setting_string(&l->r, drive, key, &text))
-        return false;
-    for (uint8_t i = 0; text && choices[i]; i++) {
-        if (strcmp(text, choices[i]) == 0) {
-            *value = i;
-            return true;
-        }
-    }
-    return !text ||
-           setting_fail(&l->r, config_setting_get_member(drive, key), "%s = '%s'; known: %s", key, text, known);
-}
-
 static bool check_power(struct config_reader *l, const config_setting_t *drive, const char *key, int64_t value)
 {
     return (value & (value - 1)) == 0 ||
@@ -89,14 +71,14 @@ bool config_read_cache(struct config_reader *l, const config_setting_t *drive, c
 {
     static const char *const writes[] = {"through", "groups", "back", NULL}, *const evicts[] = {"lru", "fifo", NULL};
     int64_t kb = 0, block = BLOCK_BYTES, group = GROUP_BLOCKS, ahead = 1;
-    struct drive_cache c = {0};
+    uint32_t write = 0, evict = 0;
 
     if (!setting_integer(&l->r, drive, "cache_kb", 0, NODE_RAM_MAX_BYTES >> 10, &kb) ||
         !setting_integer(&l->r, drive, "block", DRIVE_CACHE_BLOCK_MIN_BYTES, DRIVE_CACHE_BLOCK_MAX_BYTES, &block) ||
         !setting_integer(&l->r, drive, "group", 1, DRIVE_CACHE_GROUP_MAX_BYTES / DRIVE_CACHE_BLOCK_MIN_BYTES, &group) ||
         !setting_integer(&l->r, drive, "look_ahead", 0, DRIVE_CACHE_AHEAD_MAX, &ahead) ||
-        !load_choice(l, drive, "write", writes, "through, groups, back", &c.write) ||
-        !load_choice(l, drive, "evict", evicts, "lru, fifo", &c.evict))
+        !setting_choice(&l->r, drive, "write", writes, &write) ||
+        !setting_choice(&l->r, drive, "evict", evicts, &evict))
         return false;
     for (const char *const *key = cache_keys; *key && kb == 0; key++)
         if (config_setting_get_member(drive, *key))
@@ -105,10 +87,11 @@ bool config_read_cache(struct config_reader *l, const config_setting_t *drive, c
     *cache = (struct drive_cache){0};
     if (kb == 0)
         return true;
-    c.kb = (uint32_t)kb;
-    c.block_bytes = (uint32_t)block;
-    c.group_blocks = (uint16_t)group;
-    c.ahead_groups = (uint16_t)ahead;
-    *cache = c;
+    *cache = (struct drive_cache){.kb = (uint32_t)kb,
+                                  .block_bytes = (uint32_t)block,
+                                  .group_blocks = (uint16_t)group,
+                                  .ahead_groups = (uint16_t)ahead,
+                                  .write = (uint8_t)write,
+                                  .evict = (uint8_t)evict};
     return check_sizes(l, drive, kb, block, group) && check_memory(l, drive, io, cache);
 }

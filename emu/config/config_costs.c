@@ -42,14 +42,15 @@ void config_default_costs(struct machine_config *config)
 
 bool config_read_costs(struct config_reader *l, const config_setting_t *root)
 {
+    static const char *const presets[] = {"instructions", NULL};
     const config_setting_t *costs = config_setting_get_member(root, "costs"), *group = NULL;
+    uint32_t preset;
     bool good = true;
 
     config_default_costs(l->config);
     if (costs && config_setting_type(costs) == CONFIG_TYPE_STRING) {
         memset(l->config->stated, 0, sizeof l->config->stated);
-        return strcmp(config_setting_get_string(costs), "instructions") == 0 ||
-               setting_fail(&l->r, costs, "unknown preset '%s'; known: instructions", config_setting_get_string(costs));
+        return setting_choice(&l->r, root, "costs", presets, &preset);
     }
     if (!setting_group(&l->r, root, "costs", &group) || (group && !check_rows(l, group)))
         return false;

@@ -144,10 +144,5 @@ static bool load_fault(struct config_reader *l, const config_setting_t *group)
 
 bool config_read_faults(struct config_reader *l, const config_setting_t *root)
 {
-    const config_setting_t *faults = NULL;
-    bool good = setting_groups(&l->r, root, "faults", &faults);
-
-    for (int i = 0; faults && i < config_setting_length(faults) && setting_goes_on(&l->r, good); i++)
-        good = load_fault(l, config_setting_get_elem(faults, (unsigned)i)) && good;
-    return good;
+    return config_each(l, root, "faults", load_fault);
 }

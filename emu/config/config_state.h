@@ -23,6 +23,7 @@ struct config_reader {
     struct setting_reader r;
     struct machine_config *config; /* which grows as the file is read */
     char *image_folder;
+    uint32_t board;                    /* whose I/O nodes are read */
     struct si_user *si_user;           /* [compute nodes] */
     uint32_t *io_line;                 /* [topo.n_io], in the order of the file: where each I/O node is defined */
     uint32_t (*drive_line)[DRIVE_MAX]; /* likewise its drives */
@@ -32,6 +33,10 @@ static inline uint32_t config_compute_nodes(const struct config_reader *l)
 {
     return 1u << l->config->topo.dim;
 }
+
+/* Reads each group of a list, if it is there. False, with the reader's error, if one is wrong. */
+bool config_each(struct config_reader *l, const config_setting_t *parent, const char *key,
+                 bool (*load)(struct config_reader *l, const config_setting_t *group));
 
 /* Checks that a name can be a volume's, and writes the error for `at` otherwise. */
 bool config_check_volume_name(struct config_reader *l, const config_setting_t *at, const char *name);

@@ -131,10 +131,7 @@ static bool check_text(struct config_reader *l, const config_setting_t *list)
 
 bool config_read_striped(struct config_reader *l, const config_setting_t *root)
 {
-    const config_setting_t *list = NULL;
-    bool good = setting_groups(&l->r, root, "striped", &list);
+    const config_setting_t *list = config_setting_get_member(root, "striped");
 
-    for (int i = 0; list && i < config_setting_length(list) && setting_goes_on(&l->r, good); i++)
-        good = load_striped(l, config_setting_get_elem(list, (unsigned)i)) && good;
-    return good && (!list || check_text(l, list));
+    return config_each(l, root, "striped", load_striped) && (!list || check_text(l, list));
 }

@@ -348,6 +348,23 @@ bool setting_string(struct setting_reader *r, const config_setting_t *group, con
     return true;
 }
 
+bool setting_choice(struct setting_reader *r, const config_setting_t *group, const char *key,
+                    const char *const *choices, uint32_t *index)
+{
+    const char *text = NULL;
+    char known[256];
+
+    if (!setting_string(r, group, key, &text))
+        return false;
+    for (uint32_t i = 0; text && choices[i]; i++)
+        if (strcmp(text, choices[i]) == 0) {
+            *index = i;
+            return true;
+        }
+    join(known, sizeof known, choices);
+    return !text || setting_fail(r, config_setting_get_member(group, key), "%s = '%s'; known: %s", key, text, known);
+}
+
 bool setting_integers(struct setting_reader *r, const config_setting_t *group, const char *key, uint32_t most,
                       const config_setting_t **array)
 {

@@ -51,6 +51,9 @@ bool setting_integer_at(struct setting_reader *r, const config_setting_t *array,
                         int64_t *value);
 /* Reads a string that is not empty; it belongs to the parsed file. */
 bool setting_string(struct setting_reader *r, const config_setting_t *group, const char *key, const char **value);
+/* Reads one of several words, which end with NULL, and stores its index. */
+bool setting_choice(struct setting_reader *r, const config_setting_t *group, const char *key,
+                    const char *const *choices, uint32_t *index);
 /* Reads an array or list of at most `most` integers, without a look at their values. */
 bool setting_integers(struct setting_reader *r, const config_setting_t *group, const char *key, uint32_t most,
                       const config_setting_t **array);

@@ -10,12 +10,10 @@
 #include "emu/model/software.h"
 
 #include <stddef.h>
-#include <string.h>
 
-const struct software_preset software_presets[] = {
-    {"wang-leiss", {.send_cycles = 420, .receive_cycles = 420, .kb_cycles = 205}},
-    {NULL, {0}},
-};
+const char *const software_presets[] = {"wang-leiss", NULL};
+
+const struct software_cost software_costs[] = {{.send_cycles = 420, .receive_cycles = 420, .kb_cycles = 205}};
 
 /* PIO_WRITE: the processor's time for a block is published [P0 section 3], 800, 1065 and 1820 us for 4, 8 and 16 KB.
  * They lie on no line. The row gives 860, 1170 and 1789 us; our instructions need as much at -O1.
@@ -60,12 +58,3 @@ const struct software_stated software_stated[STATED_ROWS] = {
     [STATED_PIO_READ] = {"pio_read", {4100, 0, 0, 5400, 2800}},
     [STATED_PIO_WRITE] = {"pio_write", {3500, 0, 0, 4400, 1550}},
 };
-
-const struct software_preset *software_preset_find(const char *name)
-{
-    const struct software_preset *p = software_presets;
-
-    while (p->name && strcmp(p->name, name) != 0)
-        p++;
-    return p->name ? p : NULL;
-}

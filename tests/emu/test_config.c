@@ -235,7 +235,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives, service"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "service = \"fast\";")),
-         "m.conf:3: unknown service 'fast'; known: in-order, concurrent"},
+         "m.conf:3: service = 'fast'; known: in-order, concurrent"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (\n{ volume = \"a\"; image = \"b\";\n  speed = 3; } );")),
          "m.conf:5: unknown key 'speed'; known here: volume, image, model, cache_kb, block, group, look_ahead, write, "
          "evict, rpm"},
@@ -298,8 +298,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: index = 16 is out of range; it must be an integer from 0 to 15"},
         {"dim = 5;\nfront_end = { si = 32; };\n",
          "m.conf:2: si = 32 is out of range; it must be an integer from 0 to 31"},
-        {"dim = 5;\ntiming = \"1992\";\n", "m.conf:2: unknown preset '1992'; known: wang-leiss"},
-        {"dim = 5;\ncosts = \"1992\";\n", "m.conf:2: unknown preset '1992'; known: instructions"},
+        {"dim = 5;\ntiming = \"1992\";\n", "m.conf:2: timing = '1992'; known: wang-leiss"},
+        {"dim = 5;\ncosts = \"1992\";\n", "m.conf:2: costs = '1992'; known: instructions"},
         {"dim = 5;\ncosts = { writes = [1]; };\n",
          "m.conf:2: unknown key 'writes'; known here: open, close, read, write, stat, truncate, sync, stat_name, "
          "unlink, "
@@ -399,7 +399,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("abcdefghijklmnop", "x") ");")),
          "m.conf:3: volume 'abcdefghijklmnop' has a name of 16 characters; give it at most 15"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = ({ volume = \"a\"; image = \"a\"; model = \"ssd\"; });")),
-         "m.conf:3: unknown drive model 'ssd'; known: scsi-1990, hp97560"},
+         "m.conf:3: model = 'ssd'; known: scsi-1990, hp97560"},
         {"dim = 5;\n" BOARD(
              3,
              IO_NODE(0, "drives = (\n" DRIVE("a", "a") "," DRIVE("b", "b") "," DRIVE("c", "c") "," DRIVE(
