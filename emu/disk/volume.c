@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/base/child.h"
 #include "emu/base/memory.h"
-#include "emu/disk/volume_check.h"
 #include "vertex/contract/ext2_features.h"
 
 struct volume {
@@ -114,13 +114,24 @@ static errcode_t open_file_system(struct volume *v)
     return code;
 }
 
+/* Lets e2fsck look for damage, which would make libext2fs write over what files have. */
+static int refuse_damage(const struct volume *v, char *error)
+{
+    char name[40];
+
+    snprintf(name, sizeof name, "/proc/%ld/fd/%d", (long)getpid(), v->fd); /* e2fsck has other descriptors */
+    int status = child_run((char *[]){"e2fsck", "-fn", name, NULL}, true);
+    if (status < 0 || status == CHILD_NOT_FOUND)
+        return error_line(error, "%s: e2fsck, which is to check it, cannot be run; Debian has it in e2fsprogs",
+                          v->image);
+    return status == 0 ? 0 : error_line(error, "%s: damaged; keep a copy and run e2fsck %s", v->image, v->image);
+}
+
 /* Refuses to write to an image that is damaged, or has what ext2 has not. */
 static int refuse_to_write(struct volume *v, char *error)
 {
     const struct ext2_super_block *super = v->fs->super;
     const char *other = ext2_incompatible_name(super->s_feature_incompat);
-    char why[200];
-    struct stat st;
 
     if (!is_clean(v->fs))
         return error_line(error, "%s: not clean; \"ncube disk fsck %s\" repairs it", v->image, v->image);
@@ -129,11 +140,7 @@ static int refuse_to_write(struct volume *v, char *error)
     if (other)
         return error_line(error, "%s: has %s%s, which ext2 does not have; its files must be copied to another image",
                           v->image, other[0] ? "the feature " : "unknown features", other);
-    if (fstat(v->fd, &st) < 0)
-        return error_line(error, "%s: %s", v->image, strerror(errno));
-    if (volume_check(v->fs, (uint64_t)st.st_size, why, sizeof why) < 0)
-        return error_line(error, "%s: damaged: %s; keep a copy and run e2fsck %s", v->image, why, v->image);
-    return 0;
+    return refuse_damage(v, error);
 }
 
 static void set_clean(struct volume *v, bool clean)
@@ -167,7 +174,7 @@ static int prepare(struct volume *v, char *error)
         return judge(v, NULL, code, error);
     if (!v->write)
         return 0;
-    if (refuse_to_write(v, error) < 0)
+    if (refuse_to_write(v, error) < 0 || judge(v, NULL, ext2fs_read_bitmaps(v->fs), error) < 0)
         return -1;
     set_clean(v, false);
     return judge(v, NULL, ext2fs_flush(v->fs), error);
