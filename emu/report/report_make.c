@@ -30,8 +30,8 @@ static const char *address_name(const struct making *m, uint32_t node, char name
     return place_name(m->t->node[node].address, name);
 }
 
-/* Puts cells, one for each letter: of a text (s), a number of 32 (i) or 64 bits (u) or with decimals (f), a share (%), a
- * node (n); of cycles as a time (t) or as part of the program's time (p); of bytes (b). */
+/* Puts cells, one for each letter: of a text (s), a number of 32 (i) or 64 bits (u) or with decimals (f), a share (%),
+ * a node (n); of cycles as a time (t) or as part of the program's time (p); of bytes (b). */
 static void put_cells(struct making *m, const char *kinds, ...)
 {
     char text[PAGE_CELL_BYTES];

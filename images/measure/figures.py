@@ -88,7 +88,8 @@ def block_services(lab):
             cells += ["%.2f" % ms, "%+.1f %%" % (100 * (ms / published - 1))]
         return cells
 
-    return table("nsdisk's service of a write, ms | published | own kernel | | kernel of 1992 |", row, paper_service(lab))
+    return table("nsdisk's service of a write, ms | published | own kernel | | kernel of 1992 |", row,
+                 paper_service(lab))
 
 
 def eight_bytes(lab, test="eight bytes", conf=None):
