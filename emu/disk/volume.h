@@ -33,8 +33,8 @@ struct volume_stat {
 /* Opens and locks an image's file. Returns its descriptor, which the caller closes, or -1. */
 int volume_lock(const char *image, bool write, char *error);
 
-/* Opens an image. For writing, it must be clean, e2fsck must find nothing, and it must have no feature that ext2 has not;
- * else no byte of it changes. The caller closes *v. */
+/* Opens an image. For writing, it must be clean, e2fsck must find nothing, and it must have no feature that ext2 has
+ * not; else no byte of it changes. The caller closes *v. */
 int volume_open(struct volume **v, const char *image, bool write, char *error);
 
 /* Writes everything back, marks the image clean and closes it. NULL is allowed. Like the other functions that close,
