@@ -141,7 +141,4 @@ void trace_write_record(struct trace *t, const struct trace_record *r);
 /* Returns a word for what a node waits for (enum ncu_wait): "message", "reply". */
 const char *trace_wait_word(uint64_t why);
 
-/* Returns the end of a message's line: " context=4", or "" in context 0. Static. */
-const char *trace_context(uint64_t tag);
-
 #endif

@@ -106,21 +106,6 @@ const char *const trace_end_words[TRACE_ENDS] = {
     [TRACE_END_SIGNAL] = "signal",     [TRACE_END_STATUS] = "status", [TRACE_END_MACHINE] = "machine",
     [TRACE_END_MORE] = "more"};
 
-/* A table, since the text is asked for also when there is no trace. */
-const char *trace_context(uint64_t tag)
-{
-#define NAMES(d)                                                                                                      \
-    " context=" d "0", " context=" d "1", " context=" d "2", " context=" d "3", " context=" d "4", " context=" d "5", \
-        " context=" d "6", " context=" d "7", " context=" d "8", " context=" d "9"
-    static const char *const names[] = {"",           " context=1", " context=2",  " context=3", " context=4",
-                                        " context=5", " context=6", " context=7",  " context=8", " context=9",
-                                        NAMES("1"),   NAMES("2"),   " context=30", " context=31"};
-#undef NAMES
-    _Static_assert(sizeof names / sizeof *names == CONTEXT_MOST + 1, "each context has its text");
-
-    return names[TAG_CONTEXT(tag)];
-}
-
 const char *trace_wait_word(uint64_t why)
 {
     static const char *const words[] = {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "emu/trace/trace_parts.h"
+#include "vertex/contract/system.h"
 
 static void line(struct trace *t, const struct trace_record *r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -27,7 +28,11 @@ static void line(struct trace *t, const struct trace_record *r, const char *form
 
 static void message_line(struct trace *t, const struct trace_record *r, const char *event)
 {
-    line(t, r, "%s=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", event, r->peer, r->tag, r->bytes, trace_context(r->tag));
+    char context[24] = "";
+
+    if (TAG_CONTEXT(r->tag) > 0)
+        snprintf(context, sizeof context, " context=%u", (unsigned)TAG_CONTEXT(r->tag));
+    line(t, r, "%s=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", event, r->peer, r->tag, r->bytes, context);
 }
 
 static void record(struct trace *t, const struct trace_record *r)

@@ -448,14 +448,3 @@ Test(ncu, a_report_of_many_faults_is_short)
     cr_expect_null(strstr(told, "more"), "%s", told);
     free_machine();
 }
-
-Test(ncu, a_trace_names_contexts)
-{
-    char expected[20];
-
-    cr_expect_str_eq(trace_context(IN_CONTEXT(CONTEXT_PROGRAM, 5)), "");
-    for (uint32_t context = 1; context <= CONTEXT_MOST; context++) {
-        snprintf(expected, sizeof expected, " context=%u", context);
-        cr_expect_str_eq(trace_context(IN_CONTEXT(context, 0x4004)), expected);
-    }
-}
