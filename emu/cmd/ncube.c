@@ -280,7 +280,7 @@ static int command_down(int argc, char **argv)
 
 static const struct command {
     const char *name;
-    int (*run)(int argc, char **argv);
+    command_fn *run;
     const char *help;
 } commands[] = {
     {"run", command_run, "boot a machine, run a program on it, shut it down"},

@@ -23,28 +23,29 @@ _Static_assert(STREAM_IN == SFID_STDIN && STREAM_OUT == SFID_STDOUT && STREAM_ER
 /* ---- Decoding --------------------------------------------------------------------------------- */
 
 struct operation {
-    hostfs_call_fn *act;
-    hostfs_call_fn *on_stream; /* runs in place of act if the SFID is a stream's */
+    hostfs_call_fn *act;       /* NULL: only volumes have it */
+    hostfs_call_fn *on_stream; /* runs in place of act if the SFID is a stream's; NULL: that is answered by `stream` */
     hostfs_call_fn *on_tmp; /* runs in place of act if a name is in a "/tmp" in memory; NULL: refused with -N_EPERM */
+    int32_t stream;
 };
 
 #define INDEX(type) ((type)-N_FOPEN)
 
 static const struct operation operations[] = {
     [INDEX(N_FOPEN)] = {hostfs_open, NULL, hostfs_tmp_open},
-    [INDEX(N_FCLOSE)] = {hostfs_close, hostfs_stream_close},
+    [INDEX(N_FCLOSE)] = {hostfs_close},
     [INDEX(N_FREAD)] = {hostfs_read, hostfs_stream_read},
     [INDEX(N_FWRITE)] = {hostfs_write, hostfs_stream_write},
     [INDEX(N_FSTAT)] = {hostfs_stat, hostfs_stream_stat},
-    [INDEX(N_FTRUNCATE)] = {hostfs_truncate, hostfs_stream_is_no_file},
-    [INDEX(N_FSYNC)] = {hostfs_sync, hostfs_stream_is_no_file},
+    [INDEX(N_FTRUNCATE)] = {hostfs_truncate, .stream = -N_EINVAL},
+    [INDEX(N_FSYNC)] = {hostfs_sync, .stream = -N_EINVAL},
     [INDEX(N_FSTATNAME)] = {hostfs_stat_name, NULL, hostfs_tmp_stat},
     [INDEX(N_FUNLINK)] = {hostfs_unlink, NULL, hostfs_tmp_unlink},
     [INDEX(N_FRENAME)] = {hostfs_rename, NULL, hostfs_tmp_rename},
     [INDEX(N_FLINK)] = {hostfs_link},
     [INDEX(N_FMKDIR)] = {hostfs_make_folder, NULL, hostfs_tmp_make_folder},
     [INDEX(N_FRMDIR)] = {hostfs_remove_folder},
-    [INDEX(N_FREADDIR)] = {hostfs_read_folder, hostfs_stream_is_no_folder},
+    [INDEX(N_FREADDIR)] = {hostfs_read_folder, .stream = -N_ENOTDIR},
     [INDEX(N_FACCESS)] = {hostfs_access, NULL, hostfs_tmp_access},
     [INDEX(N_FEXIT)] = {hostfs_exit},
     [INDEX(N_FFORK)] = {hostfs_fork},
@@ -52,12 +53,12 @@ static const struct operation operations[] = {
     [INDEX(N_FSTATFS)] = {hostfs_stat_folder},
     [INDEX(N_FSYMLINK)] = {hostfs_symlink},
     [INDEX(N_FREADLINK)] = {hostfs_readlink, NULL, hostfs_tmp_readlink},
-    [INDEX(N_FSETATTR)] = {hostfs_set_attributes, hostfs_stream_is_no_file},
+    [INDEX(N_FSETATTR)] = {hostfs_set_attributes, .stream = -N_EINVAL},
     [INDEX(N_FSYNCALL)] = {hostfs_sync_all},
-    [INDEX(N_FVIEW)] = {hostfs_of_volumes_only, hostfs_of_volumes_only},
-    [INDEX(N_FREADNAME)] = {hostfs_of_volumes_only, NULL, hostfs_of_volumes_only},
-    [INDEX(N_FMAKE)] = {hostfs_of_volumes_only, NULL, hostfs_of_volumes_only},
-    [INDEX(N_FOPENREAD)] = {hostfs_of_volumes_only, NULL, hostfs_of_volumes_only},
+    [INDEX(N_FVIEW)] = {.stream = -N_ENOTSUP},
+    [INDEX(N_FREADNAME)] = {NULL},
+    [INDEX(N_FMAKE)] = {NULL},
+    [INDEX(N_FOPENREAD)] = {NULL},
     [INDEX(N_FSETATTRNAME)] = {hostfs_set_attributes_of_name, NULL, hostfs_tmp_set_attributes},
 };
 
@@ -106,7 +107,7 @@ static int32_t run_in_tmp(struct hostfs *s, struct hostfs_call *c, const struct 
 
     if (name && strchr(name, '/'))
         return names_file_in_tmp(s, name) ? -N_ENOTDIR : -N_ENOENT;
-    return op->on_tmp ? op->on_tmp(s, c) : -N_EPERM;
+    return op->on_tmp ? op->on_tmp(s, c) : op->act ? -N_EPERM : -N_ENOTSUP;
 }
 
 /* Tells the user, once, on the program's error stream, that --serve is missing. */
@@ -139,12 +140,12 @@ static int32_t run(struct hostfs *s, struct hostfs_call *c, uint32_t type, const
     if (!seen_reserve(&s->seen))
         return -N_ENOMEM;
     if ((parts & PART_FILE) && !c->file)
-        return op->on_stream(s, c);
+        return op->on_stream ? op->on_stream(s, c) : op->stream;
     if (hostfs_name_in_tmp(s, c->name) || hostfs_name_in_tmp(s, c->name2))
         return run_in_tmp(s, c, op);
     if ((parts & PART_NAME) && s->folder.root < 0 && !hostfs_device(c->name))
         return refuse_name(s, c);
-    return op->act(s, c);
+    return op->act ? op->act(s, c) : -N_ENOTSUP;
 }
 
 size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,

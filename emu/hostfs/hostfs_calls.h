@@ -57,50 +57,19 @@ struct hostfs_call { /* one request, decoded */
  * n_error, and leaves the payload in the call. */
 typedef int32_t hostfs_call_fn(struct hostfs *s, struct hostfs_call *c);
 
-/* On open files: hostfs_io.c. Operations that a standard stream answers in another way have a second function. */
-hostfs_call_fn hostfs_open;
-hostfs_call_fn hostfs_close;
-hostfs_call_fn hostfs_exit;
-hostfs_call_fn hostfs_fork;
-hostfs_call_fn hostfs_poll; /* whoever knows that a stream is not ready answers by itself */
-hostfs_call_fn hostfs_read;
-hostfs_call_fn hostfs_write;
-hostfs_call_fn hostfs_truncate;
-hostfs_call_fn hostfs_sync;
-hostfs_call_fn hostfs_stat;
-hostfs_call_fn hostfs_read_folder;
-hostfs_call_fn hostfs_set_attributes;
-hostfs_call_fn hostfs_stream_close;
-hostfs_call_fn hostfs_stream_read;
-hostfs_call_fn hostfs_stream_write;
-hostfs_call_fn hostfs_stream_stat;
-hostfs_call_fn hostfs_stream_is_no_file;
-hostfs_call_fn hostfs_stream_is_no_folder;
-hostfs_call_fn hostfs_of_volumes_only; /* N_FVIEW, N_FREADNAME, N_FMAKE, N_FOPENREAD */
+/* On open files: hostfs_io.c. Operations that a standard stream answers in another way have a second function.
+ * Whoever knows that a stream is not ready answers N_FPOLL by itself. */
+hostfs_call_fn hostfs_open, hostfs_close, hostfs_exit, hostfs_fork, hostfs_poll, hostfs_read, hostfs_write,
+    hostfs_truncate, hostfs_sync, hostfs_stat, hostfs_read_folder, hostfs_set_attributes, hostfs_stream_read,
+    hostfs_stream_write, hostfs_stream_stat;
 
 /* On names: hostfs_names.c. */
-hostfs_call_fn hostfs_stat_name;
-hostfs_call_fn hostfs_access;
-hostfs_call_fn hostfs_unlink;
-hostfs_call_fn hostfs_remove_folder;
-hostfs_call_fn hostfs_make_folder;
-hostfs_call_fn hostfs_rename;
-hostfs_call_fn hostfs_link;
-hostfs_call_fn hostfs_symlink;
-hostfs_call_fn hostfs_readlink;
-hostfs_call_fn hostfs_sync_all;
-hostfs_call_fn hostfs_set_attributes_of_name;
-hostfs_call_fn hostfs_stat_folder;
+hostfs_call_fn hostfs_stat_name, hostfs_access, hostfs_unlink, hostfs_remove_folder, hostfs_make_folder, hostfs_rename,
+    hostfs_link, hostfs_symlink, hostfs_readlink, hostfs_sync_all, hostfs_set_attributes_of_name, hostfs_stat_folder;
 
 /* On names for which hostfs_name_in_tmp is not NULL: hostfs_tmp.c. */
-hostfs_call_fn hostfs_tmp_open;
-hostfs_call_fn hostfs_tmp_stat;
-hostfs_call_fn hostfs_tmp_access;
-hostfs_call_fn hostfs_tmp_unlink;
-hostfs_call_fn hostfs_tmp_rename;
-hostfs_call_fn hostfs_tmp_make_folder;
-hostfs_call_fn hostfs_tmp_readlink;
-hostfs_call_fn hostfs_tmp_set_attributes;
+hostfs_call_fn hostfs_tmp_open, hostfs_tmp_stat, hostfs_tmp_access, hostfs_tmp_unlink, hostfs_tmp_rename,
+    hostfs_tmp_make_folder, hostfs_tmp_readlink, hostfs_tmp_set_attributes;
 
 /* The part of a name that follows "/tmp/", "" for the folder itself; NULL if the name is not in a "/tmp" in memory. */
 const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name);

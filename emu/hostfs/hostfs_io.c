@@ -226,12 +226,6 @@ int32_t hostfs_set_attributes(struct hostfs *s, struct hostfs_call *c)
 
 /* ---- Streams ---------------------------------------------------------------------------------- */
 
-int32_t hostfs_stream_close(struct hostfs *s, struct hostfs_call *c)
-{
-    (void)s, (void)c;
-    return 0;
-}
-
 int32_t hostfs_stream_read(struct hostfs *s, struct hostfs_call *c)
 {
     if (c->request.sfid != SFID_STDIN)
@@ -262,22 +256,4 @@ int32_t hostfs_stream_stat(struct hostfs *s, struct hostfs_call *c)
 
     hostfs_return_payload(c, &st, sizeof st);
     return 0;
-}
-
-int32_t hostfs_stream_is_no_file(struct hostfs *s, struct hostfs_call *c)
-{
-    (void)s, (void)c;
-    return -N_EINVAL;
-}
-
-int32_t hostfs_stream_is_no_folder(struct hostfs *s, struct hostfs_call *c)
-{
-    (void)s, (void)c;
-    return -N_ENOTDIR;
-}
-
-int32_t hostfs_of_volumes_only(struct hostfs *s, struct hostfs_call *c)
-{
-    (void)s, (void)c;
-    return -N_ENOTSUP;
 }
