@@ -188,6 +188,12 @@ class Plot:
         return re.sub("<title>.*?</title>|<desc>.*?</desc>", "", svg, flags=re.DOTALL)
 
 
+def standalone(svg):
+    """An SVG element as a file, with the colours of a dark page."""
+    end = svg.index(">") + 1
+    return "%s\n<style>\n%s</style>\n%s" % (svg[:end], dark_style(), svg[end:])
+
+
 def has_gnuplot():
     try:
         return subprocess.run(["gnuplot", "--version"], capture_output=True, check=False).returncode == 0
@@ -246,8 +252,7 @@ class Report:
 
     def plot(self, plot, caption):
         svg = plot.draw()
-        end = svg.index(">") + 1
-        self.files[plot.name + ".svg"] = "%s\n<style>\n%s</style>\n%s" % (svg[:end], dark_style(), svg[end:])
+        self.files[plot.name + ".svg"] = standalone(svg)
         self.put("\n![%s](%s.svg)\n" % (caption, plot.name),
                  "<figure>\n%s<figcaption>%s</figcaption>\n</figure>\n" % (svg, html(caption)))
 

@@ -3,25 +3,9 @@ predicted from the channel sets by `ncube route`. docs/speedup.md says what the 
 """
 import json
 import os
-import subprocess
 
-from page import has_gnuplot, table, write
-from runs import Failure, each
-
-PLOT = """set terminal svg size 720,480 dynamic background rgb "white"
-set output "%(folder)s/speedup.svg"
-set xlabel "destinations n"
-set ylabel "speed-up of disjoint over joint routings"
-set xrange [1:%(dim)d]
-set yrange [0:%(dim)d]
-set key top left
-set grid
-sizes = "8 64 512 4096 16384 65536"
-plot for [i = 1:words(sizes)] "%(folder)s/table.txt" index (i - 1) using 2:5 with linespoints \\
-     title word(sizes, i) . " bytes", \\
-     "%(folder)s/table.txt" index 0 using 2:6 with lines dashtype 2 linecolor "black" title "channel sets"
-"""
-
+from page import Plot, has_gnuplot, standalone, table, write
+from runs import each
 
 def measure(lab, dim):
     """{(bytes, n): (joint us, disjoint us, the speed-up that the channel sets predict)}"""
@@ -87,7 +71,8 @@ def main(lab, dim=10):
     write(folder + "/table.txt", text)
     write(folder + "/table.md", markdown + "\n")
     if has_gnuplot():
-        write(folder + "/speedup.gp", PLOT % {"folder": folder, "dim": dim})
-        if subprocess.run(["gnuplot", folder + "/speedup.gp"], check=False).returncode != 0:
-            raise Failure("gnuplot has not drawn %s/speedup.svg" % folder)
+        curves = [("%d bytes" % of, [(n, us[0] / us[1]) for (size, n), us in study.items() if size == of])
+                  for of in sorted({size for size, _ in study})]
+        curves.append(("channel sets", [(n, us[2]) for (size, n), us in study.items() if size == min(study)[0]], 7))
+        write(folder + "/speedup.svg", standalone(Plot("speedup", "destinations n", "speed-up", curves).draw()))
     return text, markdown
