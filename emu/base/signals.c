@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "emu/base/starved.h"
 

@@ -1,7 +1,6 @@
 /* A job on a command line (job_options.h). */
 #include "emu/cmd/job_options.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * nodes, buffers, routings and any service times.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "emu/base/plural.h"
 #include "emu/base/options.h"

@@ -13,7 +13,6 @@
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/order.h"
-#include "emu/base/plural.h"
 #include "emu/link/link.h"
 #include "emu/link/machine_report.h"
 #include "emu/base/options.h"

@@ -2,7 +2,6 @@
  * `ncube top`: asks a machine that is up for its report and load (machine_report.h, machine_load.h), again and again,
  * and shows the difference between two answers; with --once, what has been since the start.
  */
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

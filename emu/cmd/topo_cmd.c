@@ -3,7 +3,6 @@
  * graphviz, or as JSON.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "emu/base/plural.h"
 #include "emu/base/options.h"

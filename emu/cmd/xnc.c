@@ -3,13 +3,11 @@
  * and ends with the program's status. The machine does all the work; xnc takes the command line and waits.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "emu/base/oneline.h"

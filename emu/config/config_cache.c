@@ -1,5 +1,4 @@
 /* Reads the keys of a drive's data cache, and checks that an I/O node has memory for those of its drives. */
-#include <string.h>
 
 #include "emu/config/config_state.h"
 

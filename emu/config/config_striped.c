@@ -3,8 +3,6 @@
  * several volumes [P1 section 2.6, "specified by the system administrator"]. It is read after the boards, so that it
  * can name only volumes that the machine has. The rule for names of volumes is here, too.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/memory.h"

@@ -5,7 +5,6 @@
 #include "emu/debug/core.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

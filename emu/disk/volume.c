@@ -10,7 +10,6 @@
 #include <et/com_err.h>
 #include <ext2fs/ext2fs.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

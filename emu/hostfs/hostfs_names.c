@@ -5,9 +5,7 @@
 #define _GNU_SOURCE /* O_PATH */
 #include "emu/hostfs/hostfs_calls.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "emu/hostfs/errmap.h"

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Returns the part of a name behind "/tmp/", "" for the folder itself, or NULL if the name is elsewhere. */
 const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name)

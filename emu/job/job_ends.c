@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emu/base/plural.h"
 #include "emu/hostfs/console.h"
 #include "emu/hostfs/errmap.h"
 #include "emu/job/frames.h"

@@ -5,7 +5,6 @@
 #include "emu/job/job.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "emu/base/plural.h"
 #include "emu/job/lives.h"

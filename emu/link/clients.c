@@ -19,7 +19,6 @@
 #include "emu/machine/explain.h"
 #include "emu/link/machine_load.h"
 #include "emu/link/machine_report.h"
-#include "emu/machine/operate.h"
 #include "emu/base/options.h"
 #include "emu/machine/run.h"
 #include "emu/hostfs/console.h"

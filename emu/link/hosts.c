@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "emu/link/hosts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "emu/machine/tracing.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -3,8 +3,6 @@
  */
 #include "emu/model/ncu.h"
 
-#include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "emu/network/node_text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "emu/base/options.h"

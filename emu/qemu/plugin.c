@@ -44,7 +44,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 _Static_assert(COST_CLASS_COUNT <= SLOT_COST_CLASSES, "the cost table of the control segment");
 

@@ -11,7 +11,6 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
-#include "emu/base/new_file.h"
 #include "emu/base/error_line.h"
 
 static void fail(struct page *p, const char *why)
