@@ -32,6 +32,8 @@ new=$out/new # the package gets its name in $out when it is complete
 mkdir -p "$new/ncube"
 (cd "$here" && tar -c debian docs images README.md CONTRIBUTING.md NEWS.md LICENSE Makefile) | tar -x -C "$new/ncube"
 cd "$new/ncube"
+# Of a package with debug symbols nothing would be kept.
+export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} noautodbgsym"
 # In a process group of its own, so that a signal that ends this script ends all that it has started.
 NCUBE_BUILD=$build setsid dpkg-buildpackage --build=binary --no-sign --no-pre-clean -d >"$out/log" 2>&1 &
 builder=$!
