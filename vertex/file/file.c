@@ -386,26 +386,27 @@ int64_t sys_lseek(struct proc *p, const uint64_t *arg)
     return to;
 }
 
+/* Asks for a structure of this size, and gives it to the program. */
+static int64_t give_structure(struct proc *p, uint32_t type, const struct file *f, uint64_t to, uint64_t bytes)
+{
+    struct message *reply;
+    int64_t status = call_file(p, type, f, (struct file_request){0}, &reply);
+
+    return reply_give_structure(p, status, reply, to, bytes);
+}
+
 int64_t sys_fstat(struct proc *p, const uint64_t *arg)
 {
-    struct file *f = file_get(p, arg[0]);
-    struct message *reply;
+    const struct file *f = file_get(p, arg[0]);
 
-    if (!f)
-        return node_pipe_fstat(p, arg);
-    int64_t status = call_file(p, N_FSTAT, f, (struct file_request){0}, &reply);
-    return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_stat));
+    return f ? give_structure(p, N_FSTAT, f, arg[1], sizeof(struct file_stat)) : node_pipe_fstat(p, arg);
 }
 
 int64_t sys_statfs(struct proc *p, const uint64_t *arg)
 {
-    struct file *f = file_get(p, arg[0]);
-    struct message *reply;
+    const struct file *f = file_get(p, arg[0]);
 
-    if (!f)
-        return -N_EBADF;
-    int64_t status = call_file(p, N_FSTATFS, f, (struct file_request){0}, &reply);
-    return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_statfs));
+    return f ? give_structure(p, N_FSTATFS, f, arg[1], sizeof(struct file_statfs)) : -N_EBADF;
 }
 
 int64_t sys_ftruncate(struct proc *p, const uint64_t *arg)
@@ -429,19 +430,13 @@ int64_t sys_fsync(struct proc *p, const uint64_t *arg)
 int64_t sys_fsetattr(struct proc *p, const uint64_t *arg)
 {
     struct file *f = file_get(p, arg[0]);
-    struct file_attr attr;
     struct message *m;
 
     if (!f)
         return -N_EBADF;
-    if (vm_copy_in(&p->vm, &attr, arg[1], sizeof attr) != 0)
-        return -N_EFAULT;
-    const struct file_request fields = {.drive = f->drive, .sfid = f->sfid, .bytes = sizeof attr};
-    int error = request_new(p, &fields, sizeof attr, &m);
-    if (error)
-        return error;
-    request_add(m, &attr, sizeof attr);
-    return request_call(p, m, f->node, N_FSETATTR, NULL);
+    const struct file_request fields = {.drive = f->drive, .sfid = f->sfid, .bytes = sizeof(struct file_attr)};
+    int error = async_request_with(p, &fields, arg[1], &m);
+    return error ? error : request_call(p, m, f->node, N_FSETATTR, NULL);
 }
 
 int64_t sys_ionode(struct proc *p, const uint64_t *arg)

@@ -188,18 +188,10 @@ static int64_t call_two_names(struct proc *p, uint32_t type, uint64_t path, uint
     return error ? error : call_either_way(p, type, &t, &t2, (struct file_request){0}, NULL, NULL);
 }
 
-int64_t sys_stat(struct proc *p, const uint64_t *arg)
+static int64_t stat_name(struct proc *p, const uint64_t *arg, uint32_t flags)
 {
     struct message *reply;
-    int64_t status = call_name(p, N_FSTATNAME, arg[0], 0, &reply);
-
-    return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_stat));
-}
-
-int64_t sys_lstat(struct proc *p, const uint64_t *arg)
-{
-    struct message *reply;
-    int64_t status = call_name_with(p, N_FSTATNAME, arg[0], (struct file_request){.flags = N_O_NOFOLLOW}, &reply);
+    int64_t status = call_name_with(p, N_FSTATNAME, arg[0], (struct file_request){.flags = flags}, &reply);
 
     return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_stat));
 }
@@ -211,6 +203,8 @@ int64_t sys_lstat(struct proc *p, const uint64_t *arg)
         return request;                                     \
     }
 
+SYS_BY_NAME(stat, stat_name(p, arg, 0))
+SYS_BY_NAME(lstat, stat_name(p, arg, N_O_NOFOLLOW))
 SYS_BY_NAME(unlink, call_name(p, N_FUNLINK, arg[0], 0, NULL))
 SYS_BY_NAME(mkdir, call_name(p, N_FMKDIR, arg[0], arg[1], NULL))
 SYS_BY_NAME(rmdir, call_name(p, N_FRMDIR, arg[0], 0, NULL))

@@ -88,8 +88,7 @@ int _nwrite(const void *buf, int n, int dest, int type, int *flag) __attribute__
 
 int nread(void *buf, int n, int *src, int *type, int *flag)
 {
-    int any_src = N_ANY;
-    int any_type = N_ANY;
+    int any_src = N_ANY, any_type = N_ANY;
 
     (void)flag;
     if (endpoint_is_other())
@@ -99,8 +98,7 @@ int nread(void *buf, int n, int *src, int *type, int *flag)
 
 int ntest(int *src, int *type)
 {
-    int any_src = N_ANY;
-    int any_type = N_ANY;
+    int any_src = N_ANY, any_type = N_ANY;
 
     if (endpoint_is_other())
         return ntest_other(src ? src : &any_src, type ? type : &any_type);
@@ -129,8 +127,7 @@ int nwritep(char *buf, int n, int dest, int type, int *flag)
 
 int nreadp(char **buf, int n, int *src, int *type, int *flag)
 {
-    int any_src = N_ANY;
-    int any_type = N_ANY;
+    int any_src = N_ANY, any_type = N_ANY;
 
     (void)flag;
     if (endpoint_is_other())

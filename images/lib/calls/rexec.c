@@ -116,7 +116,8 @@ static int parse(struct image *i)
     memcpy(&h, i->bytes, sizeof h);
     if (!is_executable(i, &h))
         return -ENOEXEC;
-    i->program = (struct abi_program){.entry = h.entry, .procs = 1, .stack_bytes = USER_STACK_DEFAULT_BYTES};
+    i->program = (struct abi_program){
+        .entry = h.entry, .segment = (uint64_t)i->segment, .procs = 1, .stack_bytes = USER_STACK_DEFAULT_BYTES};
     for (unsigned k = 0; k < h.programs && !error; k++) {
         memcpy(&p, i->bytes + h.program_at + k * sizeof p, sizeof p);
         if (p.type == ELF_LOAD)
@@ -202,8 +203,8 @@ static int read_image(struct image *i, const char *path)
 
 /* ---- Arguments ---- */
 
-/* Returns the arguments as consecutive strings; NULL without memory. */
-static char *join(char *const argv[], struct abi_program *p)
+/* Makes the arguments consecutive strings. */
+static int join(char *const argv[], struct abi_program *p)
 {
     size_t bytes = 0;
 
@@ -214,7 +215,21 @@ static char *join(char *const argv[], struct abi_program *p)
         at = stpcpy(at, argv[k]) + 1;
     p->arguments = (uint64_t)text;
     p->arg_bytes = bytes <= UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-    return text;
+    return text ? 0 : -ENOMEM;
+}
+
+/* What is made here is freed by release, even if this fails. */
+static int prepare(struct image *i, const char *path, char *const argv[])
+{
+    int error = argv && argv[0] ? read_image(i, path) : -EINVAL;
+
+    return error ? error : join(argv, &i->program);
+}
+
+static void release(struct image *i)
+{
+    free((void *)i->program.arguments);
+    free(i->bytes);
 }
 
 /* For the front end's messages, too, which knows no working directory. */
@@ -229,24 +244,14 @@ const char *rexec_from_root(const char *path, struct rexec_name *name)
     return name->text;
 }
 
-struct extra { /* the descriptors of rexecvf; no bytes: there are none */
-    const void *fds;
-    size_t bytes;
-};
-
-static int load(struct image *i, int first, int nodes, const char *path, char *const argv[], const struct extra *extra)
+/* With the descriptors of rexecvf; no bytes: there are none. */
+static int load(struct image *i, int first, int nodes, const char *path, const void *fds, size_t fds_bytes)
 {
     struct rexec_name name;
-    char *text = join(argv, &i->program);
 
-    if (!text)
-        return -ENOMEM;
-    i->program.segment = (uint64_t)i->segment;
     i->program.name = (uint64_t)rexec_from_root(path, &name);
-    int result = (int)(extra->bytes ? trap_rexecf(first, nodes, &i->program, extra->fds, (long)extra->bytes)
-                                    : trap_rexec(first, nodes, &i->program));
-    free(text);
-    return result;
+    return (int)(fds_bytes ? trap_rexecf(first, nodes, &i->program, fds, (long)fds_bytes)
+                           : trap_rexec(first, nodes, &i->program));
 }
 
 /* ---- Calls ---- */
@@ -254,17 +259,17 @@ static int load(struct image *i, int first, int nodes, const char *path, char *c
 int rexec_load(int first, int nodes, const char *path, char *const argv[], const void *fds, size_t fds_bytes)
 {
     struct image i = {.has_pipes = fds_bytes > 0};
-    int result = read_image(&i, path);
+    int result = prepare(&i, path, argv);
 
     if (result == 0)
-        result = load(&i, first, nodes, path, argv, &(struct extra){fds, fds_bytes});
-    free(i.bytes);
+        result = load(&i, first, nodes, path, fds, fds_bytes);
+    release(&i);
     return result;
 }
 
 int rexecv(int first, int nodes, const char *path, char *const argv[])
 {
-    int before = errno, result = argv && argv[0] ? rexec_load(first, nodes, path, argv, NULL, 0) : -EINVAL;
+    int before = errno, result = rexec_load(first, nodes, path, argv, NULL, 0);
 
     errno = before;
     return trap_note(result);
@@ -276,30 +281,23 @@ int rwait(int node)
 }
 
 /* In the caller's place. A program for several processes needs the node to itself. */
-static int load_here(struct image *i, char *const argv[])
+static int load_here(struct image *i)
 {
     struct abi_inherited inherited[ABI_INHERITED_MAX];
-    char *text = join(argv, &i->program);
 
-    if (!text)
-        return -ENOMEM;
-    i->program.segment = (uint64_t)i->segment;
     i->program.inherit = (uint64_t)inherited;
     i->program.inherited = inherit_list(inherited);
-    int result = (int)trap_exec(&i->program);
-    free(text);
-    return result;
+    return (int)trap_exec(&i->program);
 }
 
 int execv(const char *path, char *const argv[])
 {
     struct image i = {.bytes = NULL};
-    int before = errno, result = argv && argv[0] ? read_image(&i, path) : -EINVAL;
+    int before = errno, result = prepare(&i, path, argv);
 
     if (result == 0)
-        result = i.program.procs > 1 ? load(&i, N_NODE_OF(self_process()), 1, path, argv, &(struct extra){.bytes = 0})
-                                     : load_here(&i, argv);
-    free(i.bytes);
+        result = i.program.procs > 1 ? load(&i, N_NODE_OF(self_process()), 1, path, NULL, 0) : load_here(&i);
+    release(&i);
     errno = before;
     return (int)result_to_errno(trap_note(result));
 }
