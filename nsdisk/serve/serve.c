@@ -101,12 +101,13 @@ static int sync_volume(struct server *s, uint32_t drive)
     return !s->volume[drive] ? 0 : ext2_sync(s->volume[drive]);
 }
 
-static int sync_volumes(struct server *s)
+/* Returns the first error. */
+static int each_volume(struct server *s, int (*act)(struct server *s, uint32_t drive))
 {
     int first_error = 0;
 
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
-        int error = sync_volume(s, drive);
+        int error = act(s, drive);
 
         first_error = first_error < 0 ? first_error : error;
     }
@@ -125,7 +126,7 @@ static int64_t invoke_exit(struct server *s, struct call *c)
 
     while ((file = open_table_first(&s->opens, c->client)))
         drop_file(s, file, c->client);
-    return sync_volumes(s);
+    return each_volume(s, sync_volume);
 }
 
 static int64_t invoke_fork(struct server *s, struct call *c)
@@ -145,7 +146,7 @@ static int64_t invoke_poll(struct server *s, struct call *c)
 static int64_t invoke_sync_all(struct server *s, struct call *c)
 {
     (void)c;
-    return sync_volumes(s);
+    return each_volume(s, sync_volume);
 }
 
 /* ---- Views ---- */
@@ -539,17 +540,11 @@ static int unmount(struct server *s, uint32_t drive)
 int server_shutdown(struct server *s)
 {
     struct open_file *file;
-    int first_error = 0;
 
     locks_end(s);
     while ((file = open_table_any(&s->opens)))
         ext2_inode_put(open_table_remove(&s->opens, file));
-    for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
-        int error = unmount(s, drive);
-
-        first_error = first_error < 0 ? first_error : error;
-    }
-    return first_error;
+    return each_volume(s, unmount);
 }
 
 void server_free(struct server *s)
