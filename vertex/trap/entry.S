@@ -209,33 +209,28 @@ sched_restart:
     la sp, boot_stack_top
     j sched_main
 
+/* An instruction on each of the registers that C code preserves. */
+    .macro each_kept, op
+    .set at, 0
+    .irp r, ra, gp, tp, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    \op \r, at(sp)
+    .set at, at + 8
+    .endr
+    .endm
+
     /* sched_leave(&stack): saves the kernel's registers, and those of the program that C code preserves, on this stack;
      * sched_enter(stack) resumes there. */
     .globl sched_leave
 sched_leave:
     addi sp, sp, -ASM_SAVED_BYTES
-    sd ra, 0(sp)
-    sd gp, 8(sp)
-    sd tp, 16(sp)
-    .set at, 24
-    .irp r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
-    sd \r, at(sp)
-    .set at, at + 8
-    .endr
+    each_kept sd
     sd sp, 0(a0)
     j sched_restart
 
     .globl sched_enter
 sched_enter:
     mv sp, a0
-    ld ra, 0(sp)
-    ld gp, 8(sp)
-    ld tp, 16(sp)
-    .set at, 24
-    .irp r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
-    ld \r, at(sp)
-    .set at, at + 8
-    .endr
+    each_kept ld
     addi sp, sp, ASM_SAVED_BYTES
     ret
 
