@@ -574,7 +574,8 @@ static void hold_it(const char *until)
 }
 
 /* The last node has a lock for which the others wait; where they are to fail, node 1 first keeps the server busy for
- * four seconds. Arguments: what the others' mkdir is to give, as a number, and what becomes of the one that has the lock. */
+ * four seconds. Arguments: what the others' mkdir is to give, as a number, and what becomes of the one that has the
+ * lock. */
 static void wait_for_a_lock(void)
 {
     int error = atoi(test_argv[1]), last = node_count() - 1;
