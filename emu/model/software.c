@@ -18,9 +18,12 @@ const struct software_cost software_costs[] = {{.send_cycles = 420, .receive_cyc
 /* PIO_WRITE: the processor's time for a block is published [P0 section 3], 800, 1065 and 1820 us for 4, 8 and 16 KB.
  * They lie on no line. The row gives 860, 1170 and 1789 us; our instructions need as much at -O1.
  *
- * For all else the paper has no times: these are what our instructions take in the runs of tests/images/test_stated.sh
- * and of tests/guest/creates, with what the compiler makes of them at -O1, and about a tenth more. The longest ways of
- * a row may be late (stated.h): of make, the flush that gathers what it has changed, behind its first write. */
+ * For all else the paper has no times. The rows of what the demonstration and tests/guest/creates do, and of reads,
+ * are what our instructions take there, with what the compiler makes of them at -O1, and about a tenth more; the others
+ * follow those whose work is alike. A request whose work grows with a file or folder has no row that always suffices:
+ * of a long folder or a large file, readdir, truncate and unlink exceed theirs, and take what they take. The longest
+ * ways of a row may be late (stated.h): of make, the flush that gathers what it has changed, behind its first write.
+ */
 const struct software_stated software_stated[STATED_ROWS] = {
     [STATED_OF(N_FOPEN)] = {"open", {18000, 4000, 9000, 16000, 0}},
     [STATED_OF(N_FCLOSE)] = {"close", {3000, 0, 9000, 5000, 0}},
