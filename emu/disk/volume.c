@@ -123,7 +123,7 @@ static int refuse_damage(const struct volume *v, char *error)
     if (status < 0 || status == CHILD_NOT_FOUND)
         return error_line(error, "%s: e2fsck, which is to check it, cannot be run; Debian has it in e2fsprogs",
                           v->image);
-    return status == 0 ? 0 : error_line(error, "%s: damaged; keep a copy and run e2fsck %s", v->image, v->image);
+    return status == 0 ? 0 : error_line(error, "%s: damaged; copy the image, then run e2fsck %s", v->image, v->image);
 }
 
 /* Refuses to write to an image that is damaged, or has what ext2 has not. */

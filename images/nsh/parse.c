@@ -84,7 +84,7 @@ static int take_word(struct parser *p, char **to)
         if (*p->at == '\'' || *p->at == '"') {
             end = add_quoted(p, end);
             if (!end)
-                return wrong(p, "a quote that does not end", begin);
+                return wrong(p, "an unterminated quote", begin);
         } else if (*p->at == '$' && p->at[1] == '?') {
             end = add_status(p, end);
         } else {
@@ -112,7 +112,7 @@ static int take_nodes(struct parser *p, struct command *c)
     p->at += is_number ? 2 : 1;
     long value = isdigit((unsigned char)*p->at) ? strtol(p->at, &end, 10) : -1;
     if (value < is_number || value > (is_number ? 8192 : 13) || !ends_word(*end))
-        return wrong(p, "@ wants a dimension from 0 to 13, or n and a number of nodes,", begin);
+        return wrong(p, "@ takes a dimension from 0 to 13, or n and a number of nodes,", begin);
     c->nodes = is_number ? (int)value : 1 << value;
     p->at = end;
     return 0;
@@ -185,7 +185,7 @@ static int take_link(struct parser *p)
         p->link = LINK_ALWAYS;
         p->at++;
     } else if (*begin == '&') {
-        return wrong(p, "nothing runs in the background: '&'", begin);
+        return wrong(p, "programs cannot run in the background: '&'", begin);
     } else if (*begin) {
         return wrong(p, "syntax error", begin);
     }

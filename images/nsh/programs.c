@@ -43,7 +43,7 @@ static int run_exit(const struct command *c, int status)
     long value = c->argc > 1 ? strtol(c->argv[1], &end, 10) : status;
 
     if (*end || (c->argc > 1 && end == c->argv[1]))
-        return complain(c->argv[1], "exit wants a number");
+        return complain(c->argv[1], "exit takes a number");
     run_exits = true;
     return (int)(value & 0xff);
 }
@@ -250,7 +250,7 @@ int run_pipeline(struct pipeline *p, int status)
         return run_programs(p);
     const struct command *c = &p->command[0];
     if (p->commands > 1 || c->nodes || c->to[0].path || c->to[1].path || c->to[2].path) {
-        complain(c->argv[0], "this command is the shell's own: it has no pipe, no redirection and no nodes");
+        complain(c->argv[0], "a built-in command takes no pipe, no redirection and no nodes");
         return NOT_RUN;
     }
     return b->run(c, status);

@@ -401,8 +401,10 @@ static int make_plans(struct pipe_end *e)
 /* A program that was written for a terminal ignores the error, and its output would vanish without a word. */
 static void tell_unmapped(struct pipe_end *e)
 {
-    static const char writes[] = "a pipe: who writes what? Give it a mapping (N_SETMAP), or print in global mode\n";
-    static const char reads[] = "a pipe: who reads what? Give it a mapping (N_SETMAP), or read in global mode\n";
+    static const char writes[] =
+        "a pipe of several nodes: say who writes what by a mapping (N_SETMAP), or print in global mode\n";
+    static const char reads[] =
+        "a pipe of several nodes: say who reads what by a mapping (N_SETMAP), or read in global mode\n";
 
     if (e->own == 0 && !e->told)
         write(STDERR_FILENO, e->writes ? writes : reads, e->writes ? sizeof writes - 1 : sizeof reads - 1);

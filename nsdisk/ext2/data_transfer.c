@@ -35,7 +35,7 @@ static void report_failed(struct data_cache *d, uint32_t ino)
     char text[160];
 
     text_print(text, sizeof text,
-               "%s: inode %u: what was written to it is not on the drive; its next fsync or close gets the error",
+               "%s: inode %u: its data could not be written to the drive; its next fsync or close reports the error",
                d->volume, ino);
     d->log.write(d->log.ctx, text);
 }

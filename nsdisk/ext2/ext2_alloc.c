@@ -156,7 +156,7 @@ static int leave_block(struct ext2 *fs, uint32_t group, struct cache_block *bitm
     const char *owner = ext2_is_file_block(fs, block, 1) ? "a file's" : "the volume's own";
 
     if (report)
-        ext2_corrupt(fs, "group %u: its bitmap calls block %u free, which is %s", group, block, owner);
+        ext2_corrupt(fs, "group %u: its bitmap marks block %u, which is %s, as free", group, block, owner);
     bits_set(bitmap->bytes, bit, 1);
     cache_mark_dirty(fs->cache, bitmap);
     fs->free_blocks -= fs->free_blocks != 0;

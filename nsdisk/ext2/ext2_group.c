@@ -112,8 +112,8 @@ int ext2_load_group(struct ext2 *fs, uint32_t group)
                             g->block_bitmap, g->inode_bitmap, g->inode_table);
     if (g->block_bitmap == g->inode_bitmap || overlaps_table(fs, g, g->block_bitmap) ||
         overlaps_table(fs, g, g->inode_bitmap))
-        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: one lies in another", group,
-                            g->block_bitmap, g->inode_bitmap, g->inode_table);
+        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: they overlap", group, g->block_bitmap,
+                            g->inode_bitmap, g->inode_table);
     return 0;
 }
 

@@ -98,10 +98,10 @@ static int inode_start(struct ext2 *fs, uint32_t ino, uint16_t mode, struct ext2
 static void report_in_use(struct ext2 *fs, uint32_t first, uint32_t count)
 {
     if (count == 1)
-        ext2_corrupt(fs, "inode %u is in use, but its group's bitmap calls it free: not taken", first);
+        ext2_corrupt(fs, "inode %u is in use, but its group's bitmap marks it as free: not allocated", first);
     else
-        ext2_corrupt(fs, "inode %u and %u more are in use, but their groups' bitmaps call them free: not taken", first,
-                     count - 1);
+        ext2_corrupt(fs, "inode %u and %u more are in use, but their groups' bitmaps mark them as free: not allocated",
+                     first, count - 1);
 }
 
 /* Each number that turns out to be in use stays taken, so this ends. */

@@ -44,7 +44,7 @@ static int is_above(struct ext2 *fs, uint32_t ino, uint32_t below)
         below = slot.ino;
         ext2_slot_put(&slot);
     }
-    return ext2_corrupt(fs, "directory inode %u: it is above itself", below);
+    return ext2_corrupt(fs, "directory inode %u is its own ancestor", below);
 }
 
 static int rename_check_target(const struct rename *r)

@@ -116,12 +116,12 @@ static int check_format(struct super *s)
         return refuse(s, -N_ENOTSUP, "ext2 revision %u, expected 0 or 1", s->revision);
     if (s->incompatible & INCOMPATIBLE_RECOVER)
         return refuse(s, -N_ENOTSUP,
-                      "its journal has changes that are not in their places yet (needs_recovery); "
-                      "e2fsck -p IMAGE puts them there");
+                      "its journal must be replayed (needs_recovery): "
+                      "run e2fsck -p IMAGE");
     const char *other = ext2_incompatible_name(s->incompatible);
     if (other && other[0])
         return refuse(s, -N_ENOTSUP,
-                      "has the feature %s, which ext2 has not; its files have to be copied to an "
+                      "has the feature %s, which nsdisk does not support; copy its files to an "
                       "image made by mke2fs -t ext2",
                       other);
     if (other)
@@ -165,7 +165,7 @@ static int check_groups(struct ext2 *fs, struct super *s)
     if (fs->first_ino < 3 || fs->first_ino > fs->inodes)
         return refuse(s, -N_EINVAL, "first inode %u of %u", fs->first_ino, fs->inodes);
     if (fs->free_blocks > fs->blocks || fs->free_inodes > fs->inodes)
-        return refuse(s, -N_EINVAL, "%u free blocks of %u, %u free inodes of %u; e2fsck -p IMAGE counts again",
+        return refuse(s, -N_EINVAL, "%u free blocks of %u, %u free inodes of %u; e2fsck -p IMAGE corrects the counts",
                       fs->free_blocks, fs->blocks, fs->free_inodes, fs->inodes);
     return 0;
 }
@@ -179,7 +179,8 @@ static void settle_features(struct ext2 *fs, const struct super *s)
     fs->clean_before = (s->state & STATE_CLEAN) != 0 && (s->state & STATE_ERRORS) == 0;
     fs->read_only = other || (s->state & STATE_ERRORS) != 0 || s->last_orphan != 0;
     if (other && other[0])
-        text_print(text, sizeof text, "%s: read-only: has the feature %s, which ext2 has not", fs->volume, other);
+        text_print(text, sizeof text, "%s: read-only: has the feature %s, which nsdisk does not support", fs->volume,
+                   other);
     else if (other)
         text_print(text, sizeof text, "%s: read-only: unknown features 0x%x", fs->volume,
                    s->ro_compatible & ~EXT2_RO_COMPATIBLE_WRITTEN);
@@ -191,12 +192,12 @@ static void settle_features(struct ext2 *fs, const struct super *s)
     else if (s->last_orphan != 0)
         text_print(text, sizeof text,
                    "%s: read-only: another system left orphaned inode %u; e2fsck -p IMAGE, "
-                   "when the machine is down, ends that",
+                   "when the machine is down, removes it",
                    fs->volume, s->last_orphan);
     else if (!fs->clean_before)
         text_print(text, sizeof text,
                    "%s: was not shut down cleanly; e2fsck -p IMAGE, when the machine is "
-                   "down, gives back lost space",
+                   "down, recovers lost space",
                    fs->volume);
     if (fs->read_only || !fs->clean_before)
         fs->env.log.write(fs->env.log.ctx, text);
@@ -285,8 +286,8 @@ static int ext2_make_tables(struct ext2 *fs, size_t cache_bytes, struct super *s
     for (uint32_t group = 0; group < fs->groups; group++)
         if (ext2_load_group(fs, group) < 0)
             return refuse(s, -N_EINVAL,
-                          "descriptor of group %u is damaged; keep a copy of the image, then "
-                          "e2fsck IMAGE asks before each repair",
+                          "descriptor of group %u is damaged; copy the image, then run "
+                          "e2fsck IMAGE, which asks before each repair",
                           group);
     return 0;
 }
@@ -352,7 +353,7 @@ static int check_root(struct ext2 *fs, struct super *s)
     uint16_t mode = root->mode;
     bool sound = ext2_is_dir(root);
     ext2_inode_put(root);
-    return sound ? 0 : refuse(s, -N_EINVAL, "the root inode is no directory: mode 0x%x, expected 0x4000", mode);
+    return sound ? 0 : refuse(s, -N_EINVAL, "the root inode is not a directory: mode 0x%x, expected 0x4000", mode);
 }
 
 int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume, size_t cache_bytes,

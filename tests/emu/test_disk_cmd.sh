@@ -210,7 +210,7 @@ for block in 1024 4096; do
     same "random damage, blocks of $block" 0 $wrong
 done
 head -c 1000000 good.img >a.img
-refused "an image that was cut off" 1 "damaged; keep a copy and run e2fsck" put few a.img:/new
+refused "an image that was cut off" 1 "damaged; copy the image, then run e2fsck" put few a.img:/new
 for feature in bigalloc,extent mmp,^extent huge_file metadata_csum 64bit,extent flex_bg quota; do
     mke2fs -q -F -t ext2 -O $feature a.img 8M >/dev/null 2>&1
     first=${feature%%,*}

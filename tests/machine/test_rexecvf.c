@@ -56,7 +56,7 @@ Test(rexecvf, works_in_a_pipeline)
     struct outcome o = ncube_run(&(struct ncube_run){
         .dim = "2", .serve = folder, .program = PROGRAM, .args = {"stage", "|", "examples/wc", "-c"}});
 
-    outcome_expect(&o, "a stage", 0, "0\n", "a pipe: who writes what?");
+    outcome_expect(&o, "a stage", 0, "0\n", "a pipe of several nodes: say who writes what");
     outcome_free(&o);
     folder_remove(folder);
 }

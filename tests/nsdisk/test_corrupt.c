@@ -295,14 +295,14 @@ static const struct {
     int32_t status;
     const char *text;
 } lies[] = {
-    {"a file's inode", true, false, true, make_file, 1, "is in use, but its group's bitmap calls it free"},
+    {"a file's inode", true, false, true, make_file, 1, "is in use, but its group's bitmap marks it as free"},
     {"a file's inode, uncounted", true, false, false, make_file, 1, "free inodes, its descriptor"},
     {"a file's inode, for a directory", true, false, true, make_directory, 0, "is in use, but"},
     {"all inodes", true, true, true, make_file, 1, "more are in use, but their groups' bitmaps"},
     {"all inodes, for a directory", true, true, true, make_directory, 0, "more are in use, but"},
     {"a file's blocks, uncounted", false, false, false, make_large_file, -N_EIO, "free blocks, its descriptor"},
-    {"blocks that were read", false, false, true, make_large_file, 100000, "free, which is a file's"},
-    {"blocks that are being freed", false, false, true, make_after_removing, 1, "free, which is a file's"},
+    {"blocks that were read", false, false, true, make_large_file, 100000, ", which is a file's, as free"},
+    {"blocks that are being freed", false, false, true, make_after_removing, 1, ", which is a file's, as free"},
 };
 
 Test(corrupt, space_that_is_called_free_is_looked_at_before_it_is_taken)

@@ -53,13 +53,13 @@ static const struct {
 } refused[] = {
     {"no magic", 56, {0, 0}, 2, -N_EINVAL, "not ext2: magic 0x0, expected 0xef53"},
     {"revision 2", 76, {2}, 1, -N_ENOTSUP, "ext2 revision 2"},
-    {"extents", 96, {0x42}, 1, -N_ENOTSUP, "has the feature extent, which ext2 has not"},
-    {"mmp", 97, {0x01}, 1, -N_ENOTSUP, "has the feature mmp, which ext2 has not"},
+    {"extents", 96, {0x42}, 1, -N_ENOTSUP, "has the feature extent, which nsdisk does not support"},
+    {"mmp", 97, {0x01}, 1, -N_ENOTSUP, "has the feature mmp, which nsdisk does not support"},
     {"a feature of the future", 99, {0x80}, 1, -N_ENOTSUP, "unknown incompatible features 0x80000000"},
-    {"a journal to recover", 96, {0x06}, 1, -N_ENOTSUP, "(needs_recovery); e2fsck -p IMAGE puts them there"},
+    {"a journal to recover", 96, {0x06}, 1, -N_ENOTSUP, "(needs_recovery): run e2fsck -p IMAGE"},
     {"blocks of 8 KB", 24, {3}, 1, -N_ENOTSUP, "block size 1024 << 3"},
     {"more blocks than the drive", 6, {1}, 1, -N_EINVAL, "the drive has room for 4096"},
-    {"more free inodes than inodes", 16, {0x9f, 0x86, 1, 0}, 4, -N_EINVAL, "e2fsck -p IMAGE counts again"},
+    {"more free inodes than inodes", 16, {0x9f, 0x86, 1, 0}, 4, -N_EINVAL, "e2fsck -p IMAGE corrects the counts"},
     {"no blocks per group", 32, {0, 0, 0, 0}, 4, -N_EINVAL, "0 blocks per group"},
     {"no inodes per group", 40, {0, 0, 0, 0}, 4, -N_EINVAL, "0 inodes per group"},
     {"inodes of 100 bytes", 88, {100, 0}, 2, -N_EINVAL, "inodes of 100 bytes"},
@@ -89,7 +89,7 @@ Test(mount, refuses_a_root_that_is_no_directory)
     uint8_t *inodes = v.bytes + 1024 * (v.bytes[2048 + 8] | v.bytes[2048 + 9] << 8);
     inodes[256 + 1] = 0x81; /* a regular file; inodes of 256 bytes */
     cr_assert_eq(volume_try_mount(&v), -N_EINVAL, "%s", v.log);
-    cr_assert(strstr(v.log, "root inode is no directory"), "%s", v.log);
+    cr_assert(strstr(v.log, "root inode is not a directory"), "%s", v.log);
     cr_assert_eq(v.writes, 0);
     volume_free(&v);
 }
@@ -101,7 +101,7 @@ static const struct {
     const char *text;
 } read_only[] = {
     {"a feature of the future", 103, 0x80, "unknown features 0x80000000"},
-    {"bigalloc", 101, 0x02, "read-only: has the feature bigalloc, which ext2 has not"},
+    {"bigalloc", 101, 0x02, "read-only: has the feature bigalloc, which nsdisk does not support"},
     {"marked as having errors", 58, 2, "marked as having errors"},
     {"orphans", 232, 12, "orphaned inode 12"},
 };

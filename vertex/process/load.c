@@ -363,7 +363,7 @@ void load_undeliverable(struct message *m, uint32_t node)
         return;
     load.cut_off = true;
     load.error = -N_EHOSTUNREACH;
-    text_print(load.text, sizeof load.text, "node %u finds no sound way to node %u", MAILBOX->node - load.base,
+    text_print(load.text, sizeof load.text, "node %u has no working route to node %u", MAILBOX->node - load.base,
                node - load.base);
     if (load.active)
         return;
