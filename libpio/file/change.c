@@ -21,6 +21,7 @@
 #include "vertex/shared/text.h"
 
 #define RECORD_MAX_BYTES PIO_DESCRIPTION_MAX_BYTES
+#define NO_NAME          "/.pio-none" /* nobody makes it */
 #define ASIDE_BYTES      (sizeof "/.pio-old-" + PIO_VOLUME_BYTES)
 
 enum { HAS_PART = 1, HAS_DESCRIPTION = 2 };
@@ -307,40 +308,55 @@ static int write_record(const struct pio_change *c)
     return q.result < 0 ? q.result : 0;
 }
 
-/* Removes what was set aside on n volumes from `first` on, or `last`, after which all of a volume is durable. */
-static int remove_asides(const struct pio_change *c, int first, int n, bool last)
+static bool sets_aside(const struct pio_change *c)
+{
+    return c->kind == PIO_CHANGE_FILE && strspn(c->has, "0") < (size_t)c->disks;
+}
+
+/* Removes a name from volumes first .. end-1, if it is there; `durable`: all of these volumes is then. */
+static int remove_from(const struct pio_change *c, int first, int end, const char *name, bool durable)
 {
     struct pio_question q[PIO_QUESTIONS_MAX];
-    char name[ASIDE_BYTES];
     int error = 0;
 
-    aside_name(c, last, name);
-    for (int i = 0; i < n; i++)
-        q[i] = (struct pio_question){
-            .kind = PIO_ASK_UNLINK, .volume = c->volume[first + i], .name = name, .suffix = "", .mode = last};
-    pio_transport->ask(q, n);
-    for (int i = 0; i < n && !error; i++)
-        error = q[i].result < 0 && q[i].result != -ENOENT ? q[i].result : 0;
+    for (int n; first < end && !error; first += n) {
+        n = end - first < PIO_QUESTIONS_MAX ? end - first : PIO_QUESTIONS_MAX;
+        for (int i = 0; i < n; i++)
+            q[i] = (struct pio_question){
+                .kind = PIO_ASK_UNLINK, .volume = c->volume[first + i], .name = name, .suffix = "", .mode = durable};
+        pio_transport->ask(q, n);
+        for (int i = 0; i < n && !error; i++)
+            error = q[i].result < 0 && q[i].result != -ENOENT ? q[i].result : 0;
+    }
     return error;
+}
+
+/* Before the first volume is changed: what was set aside may not be under its old name again after a crash, when the
+ * first volume says that all is decided. */
+static int prepare_to_decide(const struct pio_change *c)
+{
+    return sets_aside(c) ? remove_from(c, 1, c->disks, NO_NAME, true) : 0;
+}
+
+/* Makes the decision durable: what was set aside goes only then, as no crash can undo the change. */
+static int decide(const struct pio_change *c)
+{
+    return sets_aside(c) ? remove_from(c, 0, 1, NO_NAME, true) : 0;
 }
 
 /* What has been done is durable on all volumes before the record goes: after a crash nobody would settle it. */
 static int make_durable(const struct pio_change *c)
 {
-    bool sets_aside = c->kind == PIO_CHANGE_FILE && strspn(c->has, "0") < (size_t)c->disks;
-    int error = 0;
+    char name[ASIDE_BYTES];
+    int error = sets_aside(c) ? remove_from(c, 0, c->disks, aside_name(c, 0, name), false) : 0;
 
-    for (int last = !sets_aside; last < 2; last++)
-        for (int first = 0; first < c->disks && !error; first += PIO_QUESTIONS_MAX)
-            error = remove_asides(c, first, c->disks - first < PIO_QUESTIONS_MAX ? c->disks - first : PIO_QUESTIONS_MAX,
-                                  last);
-    return error;
+    return error ? error : remove_from(c, 0, c->disks, aside_name(c, 1, name), true);
 }
 
 /* Completes or undoes the change, and drops the record. */
 static int settle(const struct pio_change *c, bool decided)
 {
-    int error = 0;
+    int error = decided ? decide(c) : 0;
 
     for (int k = c->disks - 1; k >= 0 && !error; k--)
         if (k > 0 || c->kind == PIO_CHANGE_FILE || !decided)
@@ -449,8 +465,12 @@ int pio_change_run(struct pio_change *c)
         return error;
     error = 0;
     int k = c->disks;
-    while (k > 0 && !error)
+    while (k > 1 && !error)
         error = steps[c->kind].run(c, --k);
+    if (!error)
+        error = prepare_to_decide(c);
+    if (!error)
+        error = steps[c->kind].run(c, k = 0);
     int decided = !error ? 1 : k > 0 ? 0 : is_decided(c);
     if (decided >= 0)
         settle(c, decided); /* or the next lock does */

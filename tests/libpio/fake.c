@@ -9,6 +9,7 @@
 
 #include "libpio/file/change.h"
 #include "libpio/file/file.h"
+#include "libpio/file/store.h"
 #include "libpio/file/transport.h"
 #include "libpio/map/pattern.h"
 
@@ -46,7 +47,7 @@ struct request {
 };
 
 static struct volume {
-    bool present, read_only, unsynced; /* names have changed and are not durable */
+    bool present, read_only, unsynced, moved; /* names have changed, or a part has moved, and that is not durable */
     int node, calls_error;
     int64_t capacity, largest;
     int fail_in, fail_error;
@@ -372,6 +373,7 @@ static int fake_unlink(const char *path)
     int error = found ? check_writable(volume) : -ENOENT;
     for (int k = 0; k < FAKE_VOLUMES && strcmp(name, PIO_CHANGE_NAME) == 0; k++)
         counts.early += volumes[k].unsynced;
+    counts.early += found && strncmp(name, "/.pio-old-", 10) == 0 && volumes[0].moved;
     if (!error)
         drop_name(found);
     return error;
@@ -418,8 +420,11 @@ static int fake_rename(const char *from, const char *to)
         return -EROFS;
     if (before)
         drop_name(before);
+    for (int k = 1; k < FAKE_VOLUMES && volume == 0 && !strstr(from_name, PIO_DESCRIPTION_SUFFIX); k++)
+        counts.early += volumes[k].unsynced && find_name(k, "/.pio-old-df00") && !strstr(to_name, "/.pio-");
     snprintf(found->path, sizeof found->path, "%s", to_name);
     volumes[volume].unsynced = true;
+    volumes[volume].moved |= !strstr(from_name, PIO_DESCRIPTION_SUFFIX);
     return 0;
 }
 
@@ -517,7 +522,7 @@ static int answer(struct pio_question *q)
     default:
         result = fake_unlink(path);
         if (q->mode && (result == 0 || result == -ENOENT))
-            volumes[volume_of(q)].unsynced = false;
+            volumes[volume_of(q)].unsynced = volumes[volume_of(q)].moved = false;
         return result;
     }
 }
