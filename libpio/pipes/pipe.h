@@ -36,6 +36,10 @@
 #include "libpio/map/window.h"
 #include "vertex/contract/system.h"
 
+/* Not on the way of a piece between two nodes that have all bytes: kept out of the functions that are, which then save
+ * fewer registers. */
+#define PIPE_APART __attribute__((noinline))
+
 #define PIPE_SLOTS        4
 #define PIPE_PERIOD_BYTES (1ll << 20) /* most of a period of a permutation that a node keeps */
 
@@ -58,7 +62,8 @@ struct pipe_data {
     uint16_t parts;
 };
 enum pipe_part {
-    PIPE_HASHES = 1, /* uint32_t of the writers' mapping and of the readers': in the first piece for a reader */
+    PIPE_HASHES = 1, /* uint32_t of the writers' mapping and of the readers': in the first piece for a reader, if an end
+                      * has several nodes, which might have different mappings */
     PIPE_TO = 2,     /* int64_t: the writer has sent all up to this byte of the stream; else, up to the last one here */
     PIPE_END = 4     /* nothing follows: the writer has ended */
 };
@@ -85,7 +90,7 @@ struct pipe_partner {          /* a node at the other end that has bytes in comm
     int32_t pe;                /* its number in its program */
     struct plan_window window; /* has common byte `at`, or ends there */
     bool ended;
-    bool checked; /* the hashes have been sent, or have come and are right */
+    bool checked; /* the hashes have been sent, or have come and are right; or both ends have one node */
     bool whole;   /* all of this node's bytes are common: a byte's number among them is its place */
     int64_t at;   /* common bytes that have been sent or have come */
     int64_t next; /* stream offset of the one that follows them, or of the window's end; INT64_MAX: there is none */
@@ -136,9 +141,10 @@ struct pipe_end {
     int64_t held, left;          /* then: bytes of the piece that were not read yet, and where they begin */
     int64_t slot_bytes;          /* of this node; a writer computes each reader's */
     int64_t first_slot;
-    char *slot;      /* [PIPE_SLOTS * slot_bytes]; slot k at k % PIPE_SLOTS */
-    int64_t cleared; /* so many slots, from the first on, have had their zeros */
-    int32_t ends;    /* writers that have ended */
+    int64_t first_end, slots_end; /* this node's bytes up to the end of that slot, and of the last one */
+    char *slot;                   /* [PIPE_SLOTS * slot_bytes]; slot k at k % PIPE_SLOTS */
+    int64_t cleared;              /* so many slots, from the first on, have had their zeros */
+    int32_t ends;                 /* writers that have ended */
 };
 
 /* ---- pipe_end.c: set-up, common to both ends ---- */

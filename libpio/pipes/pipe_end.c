@@ -286,6 +286,7 @@ static struct pipe_partner *insert_partner(struct pipe_end *e, int32_t pe, const
         e->partner[i] = e->partner[i - 1];
     e->partner[i] = (struct pipe_partner){.pe = pe,
                                           .window = *window,
+                                          .checked = e->nodes == 1 && e->other.nodes == 1,
                                           .whole = is_whole(e, window->plan),
                                           .next = plan_window_file(window, 0),
                                           .slots = e->writes ? PIPE_SLOTS : -1,

@@ -12,15 +12,23 @@
 
 #define MESSAGE_BYTES 16384
 
-static int prepare(struct pipe_end *e)
+static void set_first_slot(struct pipe_end *e, int64_t slot)
 {
-    int error = e->message ? e->error : pipe_make_ready(e);
+    e->first_slot = slot;
+    e->first_end = (slot + 1) * e->slot_bytes;
+    e->slots_end = (slot + PIPE_SLOTS) * e->slot_bytes;
+}
 
-    if (error || e->message || !pipe_has_bytes(e))
+PIPE_APART static int prepare_first(struct pipe_end *e)
+{
+    int error = pipe_make_ready(e);
+
+    if (error || !pipe_has_bytes(e))
         return error;
     e->slot_bytes = pipe_slot_bytes(e, e->own);
     if (e->slot_bytes < 0)
         return e->error = (int)e->slot_bytes;
+    set_first_slot(e, 0);
     e->direct = e->partners == 1 && e->partner[0].whole;
     e->message = pipe_new_buffer(MESSAGE_BYTES);
     if (!e->direct)
@@ -28,6 +36,11 @@ static int prepare(struct pipe_end *e)
     if (!e->message || (!e->slot && !e->direct))
         return e->error = -ENOMEM;
     return 0;
+}
+
+static int prepare(struct pipe_end *e)
+{
+    return e->message ? e->error : prepare_first(e);
 }
 
 /* ---- Messages ---- */
@@ -73,7 +86,7 @@ static int find_slot(const struct pipe_end *e, struct pipe_partner *writer)
     }
 }
 
-static int put_into_slots(struct pipe_end *e, struct pipe_partner *writer, const char *bytes, int64_t n)
+PIPE_APART static int put_into_slots(struct pipe_end *e, struct pipe_partner *writer, const char *bytes, int64_t n)
 {
     while (n > 0) {
         int error = find_slot(e, writer);
@@ -98,7 +111,7 @@ static int put(struct pipe_end *e, struct pipe_partner *writer, const char *byte
     if (e->direct && n == 0)
         return 0;
     if (e->direct) {
-        if (writer->at + n > (e->first_slot + PIPE_SLOTS) * e->slot_bytes)
+        if (writer->at + n > e->slots_end)
             return -EPROTO;
         writer->at += n;
         e->held = bytes - e->message;
@@ -124,39 +137,50 @@ static int check_writer(struct pipe_end *e, struct pipe_partner *writer, const u
     return error;
 }
 
+/* Takes the parts of a piece, and moves *bytes behind them. Returns 1 if it is the writer's end, and 0 or an error if
+ * it is not. */
+PIPE_APART static int take_parts(struct pipe_end *e, unsigned parts, const char **bytes, int64_t *to)
+{
+    int error = 0;
+
+    if (parts & PIPE_HASHES) {
+        error = parts & PIPE_END ? 0 : check_writer(e, e->sender, (const uint32_t *)*bytes);
+        *bytes += 8;
+    }
+    if (parts & PIPE_TO) {
+        *to = *(const int64_t *)*bytes;
+        *bytes += 8;
+    }
+    if (!(parts & PIPE_END))
+        return error;
+    end_writer(e, e->sender);
+    e->reach = *to > e->reach ? *to : e->reach;
+    return 1;
+}
+
 /* Takes the next piece of the message. */
 static int take_piece(struct pipe_end *e)
 {
     const struct pipe_data *data = (const struct pipe_data *)(e->message + e->next);
     struct pipe_partner *writer = e->sender;
-    const char *part = (const char *)(data + 1);
+    const char *bytes = (const char *)(data + 1);
     int64_t to = 0, left = e->came - e->next - (int64_t)sizeof *data;
-    int error = 0;
+    unsigned parts = left < 0 ? 0 : data->parts, n = left < 0 ? 0 : data->bytes;
 
-    left -= left < 0 ? 0 : 8 * (!!(data->parts & PIPE_HASHES) + !!(data->parts & PIPE_TO)) + data->bytes;
+    left -= n;
+    if (parts)
+        left -= 8 * (!!(parts & PIPE_HASHES) + !!(parts & PIPE_TO));
     if (left < 0)
         return -EPROTO;
     e->next = PIPE_ALIGN_UP(e->came - left);
-    if (data->parts & PIPE_HASHES) {
-        error = data->parts & PIPE_END ? 0 : check_writer(e, writer, (const uint32_t *)part);
-        part += 8;
-    }
-    if (data->parts & PIPE_TO) {
-        to = *(const int64_t *)part;
-        part += 8;
-    }
-    if (data->parts & PIPE_END) {
-        end_writer(e, writer);
-        e->reach = to > e->reach ? to : e->reach;
-        return 0;
-    }
-    if (error)
-        return error;
+    int result = parts ? take_parts(e, parts, &bytes, &to) : 0;
+    if (result)
+        return result < 0 ? result : 0;
     if (!writer || !writer->checked)
         return -EINVAL;
-    if (data->at != (uint32_t)writer->at || (data->bytes == 0 && to <= 0))
+    if (data->at != (uint32_t)writer->at || (n == 0 && to <= 0))
         return -EPROTO;
-    return put(e, writer, part, data->bytes, to);
+    return put(e, writer, bytes, n, to);
 }
 
 /* Takes the pieces of the message; where a reader needs no slots, one that has bytes: the others wait in it. */
@@ -176,11 +200,14 @@ static int await_data(struct pipe_end *e)
     e->came = trap_read_pipe(e->message, MESSAGE_BYTES, &node, &type, &e->others);
     if (e->came <= 0)
         return e->error = e->came < 0 ? (int)e->came : -EPROTO;
-    e->sender = pipe_partner_of(e, node);
+    if (e->partners == 1 && (int)e->other.first + e->partner->pe == node)
+        e->sender = e->partner;
+    else
+        e->sender = pipe_partner_of(e, node);
     return take_pieces(e);
 }
 
-static void tell_room(struct pipe_end *e, int64_t slots)
+PIPE_APART static void tell_room(struct pipe_end *e, int64_t slots)
 {
     const struct pipe_room room = {.hash_writers = e->their_hash, .hash_readers = e->hash, .slots = slots};
 
@@ -227,7 +254,7 @@ static int64_t next_of(struct pipe_end *e, struct pipe_partner *writer, int64_t 
 /* Returns how many of this node's bytes are there, counted from the first of all. */
 static int64_t count_ready(struct pipe_end *e)
 {
-    int64_t next = e->reach, window = (e->first_slot + PIPE_SLOTS) * e->slot_bytes;
+    int64_t next = e->reach;
 
     for (int32_t i = 0; i < e->partners; i++) {
         int64_t of_writer = next_of(e, &e->partner[i], next);
@@ -235,16 +262,16 @@ static int64_t count_ready(struct pipe_end *e)
         next = of_writer < next ? of_writer : next;
     }
     int64_t ready = count_below(e, next);
-    return ready < window ? ready : window;
+    return ready < e->slots_end ? ready : e->slots_end;
 }
 
 /* Goes on by n bytes, and tells the writers when a slot has become free. */
 static void go_on(struct pipe_end *e, int64_t n)
 {
     e->at += n;
-    if (e->at < (e->first_slot + 1) * e->slot_bytes)
+    if (e->at < e->first_end)
         return;
-    e->first_slot = e->at / e->slot_bytes;
+    set_first_slot(e, e->at / e->slot_bytes);
     tell_room(e, e->first_slot + PIPE_SLOTS);
 }
 
@@ -253,7 +280,7 @@ static void go_on(struct pipe_end *e, int64_t n)
 static int64_t take_held(struct pipe_end *e, char *buf, int64_t n)
 {
     int64_t zeros = e->left == 0 && e->partner[0].ended ? count_below(e, e->reach) - e->at : 0;
-    int64_t room = (e->first_slot + 1) * e->slot_bytes - e->at, piece = n < room ? n : room;
+    int64_t room = e->first_end - e->at, piece = n < room ? n : room;
 
     if (zeros > 0) {
         piece = piece < zeros ? piece : zeros;
@@ -269,7 +296,7 @@ static int64_t take_held(struct pipe_end *e, char *buf, int64_t n)
 }
 
 /* Moves up to n bytes that are there out of the first slot. Returns how many. */
-static int64_t take_ready(struct pipe_end *e, char *buf, int64_t n)
+PIPE_APART static int64_t take_ready(struct pipe_end *e, char *buf, int64_t n)
 {
     int64_t ready = count_ready(e) - e->at, within = e->at % e->slot_bytes, left = e->slot_bytes - within;
 

@@ -45,7 +45,7 @@ static void take_room(struct pipe_end *e, int node, const struct pipe_room *room
 }
 
 /* Waits until a reader tells that it has room, or that it has ended. */
-static int await_room(struct pipe_end *e)
+PIPE_APART static int await_room(struct pipe_end *e)
 {
     int node = -1, type = PIPE_TYPE(e->number, PIPE_ROOM);
     struct pipe_room room;
@@ -59,7 +59,7 @@ static int await_room(struct pipe_end *e)
 }
 
 /* Takes what readers have told, as far as it has come: above all that they have ended. */
-static int take_rooms(struct pipe_end *e)
+PIPE_APART static int take_rooms(struct pipe_end *e)
 {
     while (!e->error && pipe_has_come(e, PIPE_ROOM))
         await_room(e);
@@ -77,7 +77,7 @@ static int hear_readers(struct pipe_end *e, bool no_room)
 
 /* As Unix: the process ends unless it handles or ignores SIGPIPE. It ends alone, and quietly; the rest of the pipeline
  * goes on. */
-static ssize_t broken_pipe(void)
+PIPE_APART static ssize_t broken_pipe(void)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
 
@@ -121,7 +121,7 @@ static int find_limit(struct pipe_partner *reader, const struct range *r)
 }
 
 /* Gathers n bytes of the range. Returns up to which byte of the stream all has been sent then. */
-static int64_t gather(struct pipe_partner *reader, const struct range *r, void *packed, int64_t n)
+PIPE_APART static int64_t gather(struct pipe_partner *reader, const struct range *r, void *packed, int64_t n)
 {
     const struct plan_window *w = &reader->window;
     int64_t next = plan_window_file(w, reader->at + n);
@@ -149,7 +149,7 @@ static int64_t *begin_piece(struct pipe_end *e, struct pipe_partner *reader, int
 
 /* Tells a reader that has no room where its next byte lies, unless it knows, or gets all of its bytes from here: what
  * it waits for before that may be written by nobody. */
-static int tell_next(struct pipe_end *e, struct pipe_partner *reader)
+PIPE_APART static int tell_next(struct pipe_end *e, struct pipe_partner *reader)
 {
     const struct plan *plan = reader->window.plan;
     int64_t next = reader->whole ? plan_window_file(&reader->window, reader->at) : reader->next;
@@ -222,7 +222,7 @@ static int32_t send_round(struct pipe_end *e, const struct range *r, int32_t *wa
 }
 
 /* Sends a range to all readers; the bytes of those that have ended are dropped. */
-static int send_range(struct pipe_end *e, const struct range *r)
+PIPE_APART static int send_range(struct pipe_end *e, const struct range *r)
 {
     int32_t sent, waiting, all = 0;
 
@@ -299,7 +299,7 @@ static int send_period(struct pipe_end *e)
     return send_range(e, &(struct range){e->stage, period * share, e->at - period * share, known.reach});
 }
 
-static ssize_t write_permuted(struct pipe_end *e, const char *buf, size_t n)
+PIPE_APART static ssize_t write_permuted(struct pipe_end *e, const char *buf, size_t n)
 {
     int64_t share = share_of(e);
     size_t done = 0;

@@ -358,7 +358,7 @@ Test(pipes, pass_the_first_bytes_at_once)
     cr_assert_eq(o.status, 0, "%s", o.err);
     cr_assert_eq(sscanf(o.err, "written from: %ld", &from), 1, "%s", o.err);
     cr_assert_eq(sscanf(o.out, "read by: %ld", &by), 1, "%s", o.out);
-    cr_expect_leq(by - from, 3100, "%ld cycles", by - from);
+    cr_expect_leq(by - from, 2700, "%ld cycles", by - from);
     outcome_free(&o);
 }
 

@@ -61,9 +61,16 @@ void *memcpy(void *to_start, const void *from_start, size_t n)
         if (n < WORD_BYTES)
             return copy_rest(to_start, to, from, n);
         if (word_offset((void *)((uintptr_t)to | (uintptr_t)from)) == 0) {
-            for (; n >= WORD_BYTES; n -= WORD_BYTES, to += WORD_BYTES, from += WORD_BYTES)
-                *(word_any *)to = *(const word_any *)from;
-            return copy_rest(to_start, to, from, n);
+            *(word_any *)to = *(const word_any *)from;
+            if (n == WORD_BYTES)
+                return to_start;
+            to += WORD_BYTES;
+            from += WORD_BYTES;
+            n -= WORD_BYTES;
+            if (n < WORD_BYTES)
+                return copy_rest(to_start, to, from, n);
+            *(word_any *)to = *(const word_any *)from;
+            return to_start;
         }
         if (n < WORD_BYTES + (-(uintptr_t)to % WORD_BYTES))
             return copy_rest(to_start, to, from, n);
