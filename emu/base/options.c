@@ -222,6 +222,8 @@ char **options_parse(const struct options *o, void *arguments, int argc, char **
         *other++ = argv[optind++];
     other = insert_first(argv + 1, other, first);
     *other = NULL;
+    if (other - argv - 1 > (ptrdiff_t)o->words)
+        options_refuse(o, "unexpected word '%s'", argv[1 + o->words]);
     return argv + 1;
 }
 

@@ -53,6 +53,7 @@ struct options {                       /* of one command */
     const struct option_line *line;
     void (*print_end)(void); /* prints the end of the help, if it is not a constant; or NULL */
     bool takes_program;      /* the first word that is no option ends the options; the rest belongs to the program */
+    uint32_t words;          /* at most so many other words; without a program */
     /* Takes all options in place of their kinds, if it is not NULL. */
     void (*take)(const struct options *o, void *arguments, const struct option_line *l, const char *value);
 };

@@ -24,6 +24,7 @@ static const struct option_line lines[] = {{OPTION_MACHINE_WORD},
 static const struct options options = {
     .command = "ncube check",
     .usage = "[OPTION...] MACHINE",
+    .words = 1,
     .summary =
         "Checks the machine file MACHINE, the images of its drives, and whether this host can run it. Prints each\n"
         "error, and how to correct it.",
@@ -130,7 +131,7 @@ int check_command(int argc, char **argv)
     struct machine m;
     char **word = options_parse(&options, &o, argc, argv);
 
-    if (!word[0] || word[1])
+    if (!word[0])
         options_refuse(&options, "give one machine file");
     o.machine = word[0];
     bool good = machine_configure(&m, &o) == 0;

@@ -50,6 +50,7 @@ static const struct option_line lines[] = {
 static const struct options options = {
     .command = "ncube disk",
     .usage = "[OPTION...] VERB [WORD...]",
+    .words = UINT32_MAX,
     .summary = "Makes, checks and changes images of drives that no machine is using.",
     .end = "\n  create IMAGE SIZE      make an image, such as: ncube disk create df00.img 32M\n"
            "  create -m FILE SIZE    make the missing images of a machine\n"

@@ -3,14 +3,13 @@
  * beside ncube's (images/measure/experiments.py); this process becomes it.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "emu/base/beside.h"
+#include "emu/base/child.h"
 #include "emu/base/options.h"
 #include "emu/cmd/commands.h"
 #include "emu/config/config_options.h"
@@ -75,6 +74,7 @@ static const struct option_line lines[] = {
 static const struct options options = {
     .command = "ncube experiments",
     .usage = "[OPTION...] [MACHINE]",
+    .words = 1,
     .summary =
         "Measures parallel file I/O on the machine of the machine file MACHINE (default: sandia) and on machines\n"
         "that are wired as the paper's model supposes. Writes report.md and report.html, with plots, and every\n"
@@ -93,6 +93,11 @@ static char *find_script(void)
     return script;
 }
 
+static void say_no_python(void)
+{
+    fputs("ncube experiments: python3, which makes the report, cannot be run; Debian has it in python3\n", stderr);
+}
+
 /* Becomes python3 with the script and the other words of argv. Returns only to say why it could not. */
 static int become_script(char **argv)
 {
@@ -100,9 +105,7 @@ static int become_script(char **argv)
     argv[1] = "-B"; /* the folder may not be ours to write to */
     argv[2] = find_script();
     execvp(argv[0], argv);
-    fprintf(stderr,
-            "ncube experiments: python3, which makes the report, cannot be run (%s); Debian has it in python3\n",
-            strerror(errno));
+    say_no_python();
     return 1;
 }
 
@@ -110,11 +113,8 @@ static void print_parts(void)
 {
     puts("\nThe parts:");
     fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(become_script((char *[]){NULL, NULL, NULL, "--parts", NULL}));
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        ;
+    if (child_run((char *[]){"python3", "-B", find_script(), "--parts", NULL}, false) == CHILD_NOT_FOUND)
+        say_no_python();
 }
 
 /* "NAME=VALUE" */
@@ -134,8 +134,6 @@ int experiments_command(int argc, char **argv)
     char *argument[8 + PARTS_MAX + SETTINGS_MAX + 1] = {NULL};
     int n = 3;
 
-    if (word[0] && word[1])
-        options_refuse(&options, "unexpected word '%s' after the machine file; give one machine file", word[1]);
     snprintf(bytes, sizeof bytes, "%u", a.bytes);
     argument[n++] = beside_find("");
     argument[n++] = machine_file_find(word[0] ? word[0] : a.machine);

@@ -25,6 +25,7 @@ static const struct option_line lines[] = {{OPTION_NAME(offsetof(struct argument
 static const struct options options = {
     .command = "ncube gdb",
     .usage = "[OPTION...] [NAME]",
+    .words = 1,
     .summary =
         "Lets gdb debug a program on the machine NAME that ncube boot --gdb keeps up, and prints the gdb command.\n"
         "gdb stops a running program. If none runs, the next one waits for gdb at its entry.",
@@ -54,8 +55,8 @@ int gdb_command(int argc, char **argv)
     char error[256];
     char **word = options_parse(&options, &a, argc, argv);
 
-    if (word[0] && (word[1] || a.name))
-        options_refuse(&options, "unexpected word '%s'; give one machine's name", word[1] ? word[1] : word[0]);
+    if (word[0] && a.name)
+        options_refuse(&options, "unexpected word '%s'; --name has given the machine's name", word[0]);
     if (*a.node)
         options_number(&options, "node", a.node, 0, NODE_IO_BASE - 1);
     int fd = link_connect(options_machine_name(&options, word[0] ? word[0] : a.name), error, sizeof error);

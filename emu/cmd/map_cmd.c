@@ -357,6 +357,7 @@ static const struct option_line lines[] = {
 static const struct options options = {
     .command = "ncube map",
     .usage = "[OPTION...] PATTERN [PATTERN]",
+    .words = 2,
     .summary =
         "Draws which element (process, disk, subfile) has which byte of a file. With two patterns, A and B, prints\n"
         "what each element of A has in common with each of B: a message for each pair, and its runs of bytes\n"
@@ -409,11 +410,8 @@ int map_command(int argc, char **argv)
     struct pattern *p[2] = {NULL, NULL};
     int n = 0, status;
 
-    for (; word[n]; n++) {
-        if (n == 2)
-            options_refuse(&options, "unexpected word '%s'; give one or two patterns, each as one word", word[n]);
+    for (; word[n]; n++)
         p[n] = parse(word[n]);
-    }
     if (n == 0)
         options_refuse(&options, "give a pattern, such as 'cyclic 1024 3'");
     if (a.machine && n < 2)

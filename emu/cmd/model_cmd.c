@@ -321,10 +321,7 @@ int model_command(int argc, char **argv)
         .file_bytes = FILE_BYTES};
     a.curve.idle_us = a.idle_us;
     a.curve.service_us = a.service_us;
-    char **word = options_parse(&options, &a, argc, argv);
-
-    if (word[0])
-        options_refuse(&options, "'%s': there is nothing to name here", word[0]);
+    options_parse(&options, &a, argc, argv);
     if (!a.given)
         return print_tables(a.json);
     take_times_of_paper(&a.network, a.block_bytes);

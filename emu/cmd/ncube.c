@@ -219,6 +219,7 @@ static const struct option_line boot_lines[] = {
 static const struct options boot_options = {
     .command = "ncube boot",
     .usage = "[OPTION...] [MACHINE]",
+    .words = 1,
     .summary =
         "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
     .line = boot_lines,
@@ -229,8 +230,6 @@ static int command_boot(int argc, char **argv)
     struct boot_options o = {.machine = {.lib = find_lib(), .trace = TRACING_NONE, .kept_up = true}};
     char **word = options_parse(&boot_options, &o, argc, argv);
 
-    if (word[0] && word[1])
-        options_refuse(&boot_options, "unexpected word '%s' after the machine file; give one machine file", word[1]);
     o.machine.machine = word[0];
     if (o.detach && ((o.machine.statistics && !o.machine.statistics_file) || o.machine.heartbeat_s > 0))
         options_refuse(&boot_options, "detach: what %s prints would be lost%s",
@@ -259,10 +258,8 @@ static int command_down(int argc, char **argv)
 {
     const char *name = NULL;
     char error[256], text[LINK_TEXT_BYTES];
-    char **word = options_parse(&down_options, &name, argc, argv);
 
-    if (word[0])
-        options_refuse(&down_options, "unexpected word '%s'; ncube down takes only options", word[0]);
+    options_parse(&down_options, &name, argc, argv);
     int fd = link_connect(options_machine_name(&down_options, name), error, sizeof error);
     if (fd < 0) {
         fprintf(stderr, "ncube: %s\n", error);

@@ -81,6 +81,7 @@ static const struct option_line lines[] = {
 static const struct options options = {
     .command = "ncube place",
     .usage = "[OPTION...] MACHINE [VOLUME...]",
+    .words = UINT32_MAX,
     .summary =
         "Ranks the compute nodes as places for a program that uses the volumes (default: all) at the same time: by\n"
         "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel\n"

@@ -189,10 +189,8 @@ int ps_command(int argc, char **argv)
     struct peers p = {0};
     bool json = false;
     int status = 0;
-    char **word = options_parse(&options, &json, argc, argv);
 
-    if (word[0])
-        options_refuse(&options, "unexpected word '%s'; ncube ps takes only options", word[0]);
+    options_parse(&options, &json, argc, argv);
     if (link_list(add_peer, &p) != 0) {
         fprintf(stderr, "ncube ps: /proc/net/unix: %s\n", strerror(errno));
         return 1;

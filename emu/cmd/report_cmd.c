@@ -19,6 +19,7 @@
 static const struct options options = {
     .command = "ncube report",
     .usage = "[OPTION...] TRACE",
+    .words = 1,
     .summary =
         "Makes an HTML report from a timeline that ncube run --trace=TRACE has written, TRACE ending in .json or\n"
         ".json.gz: what each node, channel and drive did, which nodes sent to which, and what the program waited for.",
@@ -95,8 +96,6 @@ int report_command(int argc, char **argv)
 
     if (!word[0])
         options_refuse(&options, "no trace given; ncube run --trace=FILE.json writes one");
-    if (word[1])
-        options_refuse(&options, "unexpected word '%s' after the trace; give one trace", word[1]);
     char *made = out ? NULL : default_out(word[0]);
     int status = report_on(word[0], out ? out : made);
     if (status == 0 && made)

@@ -134,6 +134,7 @@ static const struct option_line lines[] = {
 static const struct options options = {
     .command = "ncube route",
     .usage = "[OPTION...] MACHINE FROM TO...",
+    .words = UINT32_MAX,
     .summary =
         "Prints the path from node FROM to each TO, hop by hop, its P, its time, and which paths share a channel.\n"
         "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.",

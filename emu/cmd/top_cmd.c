@@ -134,10 +134,8 @@ int top_command(int argc, char **argv)
 {
     struct arguments a = {.every_ms = 1000};
     char line[512];
-    char **word = options_parse(&options, &a, argc, argv);
 
-    if (word[0])
-        options_refuse(&options, "unexpected word '%s'; ncube top takes only options", word[0]);
+    options_parse(&options, &a, argc, argv);
     a.name = options_machine_name(&options, a.name);
     if (a.once)
         return print_once(a.name);

@@ -160,6 +160,7 @@ struct arguments {
 static const struct options options = {
     .command = "ncube topo",
     .usage = "[OPTION...] MACHINE",
+    .words = 1,
     .summary =
         "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board\n"
         "the SI node that each channel of each I/O node reaches.",
@@ -176,7 +177,7 @@ int topo_command(int argc, char **argv)
     struct arguments a = {0};
     char **word = options_parse(&options, &a, argc, argv);
 
-    if (!word[0] || word[1])
+    if (!word[0])
         options_refuse(&options, "give one machine file");
     struct machine_config config;
     if (!config_load_for(argv[0], word[0], &config))

@@ -153,7 +153,7 @@ refused() { # NAME MESSAGE WORD...
     same "$name: nothing else" 0 "$(wc -c <out)"
 }
 refused "no pattern" "give a pattern, such as 'cyclic 1024 3'"
-refused "three" "unexpected word 'c'; give one or two patterns, each as one word" 'cyclic 1 2' 'cyclic 2 2' c
+refused "three" "unexpected word 'c'" 'cyclic 1 2' 'cyclic 2 2' c
 refused "a word too few" "pattern 'cyclic 4': column 9: the number of elements expected" 'cyclic 4'
 refused "the second is wrong" \
     "pattern 'x': column 1: 'cyclic', 'array', 'bits', 'falls' or 'view' expected" 'cyclic 1 2' x

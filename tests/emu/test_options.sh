@@ -148,7 +148,7 @@ for words in "topo MACHINE" "route MACHINE 0 1" "place MACHINE df00"; do
     status "ncube $words" 0 "$ncube" ${words/MACHINE/tiny}
     check "ncube $words: the same with -m" cmp -s out named
 done
-refused "both" "ncube topo: give one machine file" "$ncube" topo tiny -m tiny
+refused "both" "ncube topo: unexpected word 'tiny'" "$ncube" topo tiny -m tiny
 status "check -m" 0 "$ncube" check -m one.conf
 status "boot -m of none" 1 "$ncube" boot -m sandai
 
