@@ -182,8 +182,8 @@ static void refuse(struct front *f, uint32_t from, uint32_t tag, const char *why
         return;
     if (number > REPEATS_SHOWN)
         snprintf(nth, sizeof nth, " (the %" PRIu64 "th line of this kind)", number);
-    node_name(from, name);
-    console_say(&f->streams, "a message of type 0x%x from %s is refused: %s%s", TAG_NUMBER(tag), name, why, nth);
+    console_say(&f->streams, "a message of type 0x%x from %s is refused: %s%s", TAG_NUMBER(tag), node_name(from, name),
+                why, nth);
 }
 
 void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n)

@@ -17,9 +17,8 @@ static void tell_repeat(void *ctx, const struct repeat *kind)
         console_say(&f->streams, "%" PRIu64 " messages were refused: %s", kind->count, kind->first);
         return;
     }
-    node_name(kind->from, name);
-    console_say(&f->streams, "%s printed %" PRIu64 " lines like this one, with other numbers: %s", name, kind->count,
-                kind->first);
+    console_say(&f->streams, "%s printed %" PRIu64 " lines like this one, with other numbers: %s",
+                node_name(kind->from, name), kind->count, kind->first);
 }
 
 void front_tell_repeats(struct front *f)

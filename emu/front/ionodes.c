@@ -149,9 +149,8 @@ const char *io_nodes_receive_exit(struct io_nodes *s, uint32_t from, const uint8
     node->state = IO_DOWN;
     s->failed = true;
     fail_waiting_drives(node);
-    node_name(from, name);
     explain_exit(bytes, n, why);
-    console_say(s->streams, "nsdisk on %s has ended: %s", name, why);
+    console_say(s->streams, "nsdisk on %s has ended: %s", node_name(from, name), why);
     return NULL;
 }
 
@@ -166,8 +165,7 @@ bool io_nodes_lose(struct io_nodes *s, uint32_t node)
     io->state = IO_DOWN;
     if (count_drives(s, i, DRIVE_MOUNTED) == 0)
         return true;
-    node_name(node, name);
-    console_say(s->streams, "%s was not shut down: no path to it works", name);
+    console_say(s->streams, "%s was not shut down: no path to it works", node_name(node, name));
     s->failed = true;
     return true;
 }
@@ -244,9 +242,8 @@ const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const u
     if (reply.status == 0)
         take_reports(&s->node[i], bytes + sizeof reply, n - sizeof reply);
     if (reply.status < 0) {
-        node_name(from, name);
         console_explain((const char *)bytes + sizeof reply, n - sizeof reply, reply.status, why);
-        console_say(s->streams, "%s did not shut down cleanly: %s", name, why);
+        console_say(s->streams, "%s did not shut down cleanly: %s", node_name(from, name), why);
         s->failed = true;
     }
     return NULL;

@@ -33,11 +33,9 @@ static void say_message(struct queue_lines *l, const struct transfer *t)
 
     if (!m || l->messages++ >= LINES_MOST)
         return;
-    node_name(m->from, from);
-    node_name(m->to, to);
     describe_type(m->tag, type, sizeof type);
     snprintf(line, sizeof line, "%" PRIu64 " byte%s %s from %s to %s, sent at %.6f s: %s", m->bytes, plural(m->bytes),
-             type, from, to, (double)m->start_cycles / CLOCK_HZ,
+             type, node_name(m->from, from), node_name(m->to, to), (double)m->start_cycles / CLOCK_HZ,
              m->header_cycles == 0 ? "on its way"
              : t->landing != 0     ? "arriving"
                                    : "waits for a receive");

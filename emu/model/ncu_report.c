@@ -192,10 +192,8 @@ static void describe_noise(const struct ncu *n, const struct fault_noise *noise,
 
     topo_channel_start(n->topo, noise->channel, &node, &channel);
     topo_channel_end(n->topo, noise->channel, &end, &channel);
-    node_name(node, name);
-    node_name(end, end_name);
-    snprintf(text, bytes, "the noisiest channel, from %s to %s, has damaged %" PRIu64 " of %" PRIu64 " message%s", name,
-             end_name, noise->damaged, noise->passed, plural(noise->passed));
+    snprintf(text, bytes, "the noisiest channel, from %s to %s, has damaged %" PRIu64 " of %" PRIu64 " message%s",
+             node_name(node, name), node_name(end, end_name), noise->damaged, noise->passed, plural(noise->passed));
 }
 
 void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx)

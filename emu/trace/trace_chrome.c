@@ -77,8 +77,7 @@ static void name_node(struct trace *t, uint32_t node)
     char name[NODE_NAME_BYTES];
     struct piece p;
 
-    node_name(node, name);
-    event_meta_begin(&p, PROCESS_NODES, node, "thread_name", name);
+    event_meta_begin(&p, PROCESS_NODES, node, "thread_name", node_name(node, name));
     if (io)
         event_wiring(&p, io);
     put_event(t, &p, "}");
@@ -287,9 +286,7 @@ static void channel_named(struct trace *t, const struct trace_record *r)
     if (c->channel_named[r->channel])
         return;
     c->channel_named[r->channel] = true;
-    node_name(r->node, from);
-    node_name(r->how, to);
-    snprintf(name, sizeof name, "%s to %s", from, to);
+    snprintf(name, sizeof name, "%s to %s", node_name(r->node, from), node_name(r->how, to));
     event_meta_begin(&p, PROCESS_CHANNELS, r->channel, "thread_name", name);
     put_event(t, &p, ",'from':%u,'to':%u}", r->node, r->how);
 }

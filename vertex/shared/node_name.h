@@ -12,8 +12,8 @@
 #define NODE_NAME_BYTES 40u
 
 /* Writes "node 5", "I/O node 0 of board 3", "the front end", or "node 0x9001" for an address that no node has. `name`
- * has room for NODE_NAME_BYTES. */
-static inline void node_name(uint32_t node, char *name)
+ * has room for NODE_NAME_BYTES. Returns it. */
+static inline const char *node_name(uint32_t node, char *name)
 {
     if (NODE_IS_COMPUTE(node))
         snprintf(name, NODE_NAME_BYTES, "node %u", (unsigned)node);
@@ -24,6 +24,7 @@ static inline void node_name(uint32_t node, char *name)
         snprintf(name, NODE_NAME_BYTES, "the front end");
     else
         snprintf(name, NODE_NAME_BYTES, "node 0x%x", (unsigned)node);
+    return name;
 }
 
 #define NODE_SHORT_NAME_BYTES 24u
