@@ -175,7 +175,7 @@ static bool change_watch(struct session *s, bool add, uint64_t kind, uint64_t va
 
     if (n == 0 || w.high < va)
         return false;
-    return add ? target_add_watch(s->target, &w) : target_remove_watch(s->target, &w);
+    return target_change_watch(s->target, &w, add);
 }
 
 /* "KIND,ADDRESS,BYTES": gdb removes what it has set, and what does not exist is gone as well. */
@@ -187,9 +187,7 @@ static bool change_break(struct session *s, const char *text, bool add)
         return false;
     if (kind > KIND_ACCESS_WATCH)
         return true;
-    bool done = kind >= KIND_WATCH ? change_watch(s, add, kind, va, n)
-                : add              ? target_add_break(s->target, va)
-                                   : target_remove_break(s->target, va);
+    bool done = kind >= KIND_WATCH ? change_watch(s, add, kind, va, n) : target_change_break(s->target, va, add);
     return (done || !add) && ok(s);
 }
 

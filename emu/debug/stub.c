@@ -442,7 +442,7 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
     s->state = STUB_ENTERING;
     target_choose_nodes(&s->target, false);
     for (uint32_t i = 0; i < n; i++)
-        target_add_break(&s->target, entry[i]);
+        target_change_break(&s->target, entry[i], true);
 }
 
 bool stub_is_busy(const struct stub *s)

@@ -219,70 +219,43 @@ static void make_bloom(struct debug_area *a)
     }
 }
 
-static bool find_break(const struct debug_area *a, uint64_t pc, uint32_t *at)
+static bool has_break(const struct debug_area *a, uint64_t pc)
 {
-    for (*at = 0; *at < a->breaks; ++*at)
-        if (a->break_pc[*at] == pc)
+    for (uint32_t k = 0; k < a->breaks; k++)
+        if (a->break_pc[k] == pc)
             return true;
     return false;
 }
 
-bool target_add_break(struct target *t, uint64_t pc)
+/* Adds an element to a list, unless it is there: gdb may repeat a packet. Or removes it. Returns false if there is no
+ * room for it, or none to remove. */
+static bool change_list(struct target *t, void *list, uint32_t *n, uint32_t most, const void *element, size_t bytes,
+                        bool add)
 {
-    uint32_t at;
+    char *array = list;
+    uint32_t at = 0;
 
-    if (find_break(t->area, pc, &at))
-        return true; /* gdb may repeat a packet */
-    if (t->area->breaks == DEBUG_BREAKS)
+    while (at < *n && memcmp(array + at * bytes, element, bytes) != 0)
+        at++;
+    if (at == *n && (!add || *n == most))
         return false;
-    t->area->break_pc[t->area->breaks++] = pc;
+    if (add && at == *n)
+        memcpy(array + (*n)++ * bytes, element, bytes);
+    else if (!add)
+        memmove(array + at * bytes, array + --*n * bytes, bytes);
     make_bloom(t->area);
     set_attention(t);
     return true;
 }
 
-bool target_remove_break(struct target *t, uint64_t pc)
+bool target_change_break(struct target *t, uint64_t pc, bool add)
 {
-    uint32_t at;
-
-    if (!find_break(t->area, pc, &at))
-        return false;
-    t->area->break_pc[at] = t->area->break_pc[--t->area->breaks];
-    make_bloom(t->area);
-    set_attention(t);
-    return true;
+    return change_list(t, t->area->break_pc, &t->area->breaks, DEBUG_BREAKS, &pc, sizeof pc, add);
 }
 
-static bool find_watch(const struct debug_area *a, const struct debug_watch *w, uint32_t *at)
+bool target_change_watch(struct target *t, const struct debug_watch *w, bool add)
 {
-    for (*at = 0; *at < a->watches; ++*at)
-        if (memcmp(&a->watch[*at], w, sizeof *w) == 0)
-            return true;
-    return false;
-}
-
-bool target_add_watch(struct target *t, const struct debug_watch *w)
-{
-    uint32_t at;
-
-    if (find_watch(t->area, w, &at))
-        return true;
-    if (t->area->watches == DEBUG_WATCHES)
-        return false;
-    t->area->watch[t->area->watches++] = *w;
-    set_attention(t);
-    return true;
-}
-
-bool target_remove_watch(struct target *t, const struct debug_watch *w)
-{
-    uint32_t at;
-
-    if (!find_watch(t->area, w, &at))
-        return false;
-    t->area->watch[at] = t->area->watch[--t->area->watches];
-    set_attention(t);
-    return true;
+    return change_list(t, t->area->watch, &t->area->watches, DEBUG_WATCHES, w, sizeof *w, add);
 }
 
 void target_clear(struct target *t)
@@ -339,11 +312,9 @@ uint32_t target_stopped(const struct target *t)
  * any more. */
 static bool has_event(const struct target *t, const struct debug_hart *d)
 {
-    uint32_t at;
-
     if (!is_stopped(d) || d->why == DEBUG_HELD || d->why == DEBUG_NOT)
         return false;
-    return d->why != DEBUG_BREAK || find_break(t->area, d->now.x[0], &at);
+    return d->why != DEBUG_BREAK || has_break(t->area, d->now.x[0]);
 }
 
 static void forget_steps(struct target *t)

@@ -74,10 +74,8 @@ bool target_read_page(const struct target *t, uint32_t node, uint64_t va, uint8_
 /* ---- Breakpoints and watchpoints ---- */
 
 /* Add or remove a breakpoint; false: there is no room, or no such breakpoint. */
-bool target_add_break(struct target *t, uint64_t pc);
-bool target_remove_break(struct target *t, uint64_t pc);
-bool target_add_watch(struct target *t, const struct debug_watch *w);
-bool target_remove_watch(struct target *t, const struct debug_watch *w);
+bool target_change_break(struct target *t, uint64_t pc, bool add);
+bool target_change_watch(struct target *t, const struct debug_watch *w, bool add);
 void target_clear(struct target *t);
 
 /* ---- Stopping and going on ---- */

@@ -451,7 +451,7 @@ int checking_open(struct machine *m)
     for (uint32_t i = 0; i < KERNEL_PLACES; i++) {
         if (debugged_find_symbol(m, kernel_places[i].function, &c->kernel_pc[i]) != 0)
             return -1;
-        target_add_break(&c->target, c->kernel_pc[i]);
+        target_change_break(&c->target, c->kernel_pc[i], true);
     }
     c->noted = noted_new(j->nodes);
     c->odd = memory_new(j->nodes, sizeof *c->odd);
@@ -459,7 +459,7 @@ int checking_open(struct machine *m)
     for (uint32_t i = 0; i < j->options.programs; i++)
         for (uint32_t k = 0; k < PLACES_OF_FAILURE; k++)
             if (find_failure_place(&j->own[i], k, &c->failed_pc[i][k]))
-                target_add_break(&c->target, c->failed_pc[i][k]);
+                target_change_break(&c->target, c->failed_pc[i][k], true);
     m->harts.control->debug = SLOT_DEBUG_KERNEL;
     return 0;
 }
