@@ -160,8 +160,8 @@ static void need_machine(const struct arguments *a, const char *text)
         options_refuse(&options, "'%s' is a name in a machine: give its file with -m", text);
 }
 
-/* The name also says which of the machine's volumes a PIO file is over. */
-static struct disk_name parse_name(const struct arguments *a, struct machine *m, const char *text)
+/* The name also says which of the machine's volumes a PIO file is over. Puts an end behind an image in `text`. */
+static struct disk_name parse_name(const struct arguments *a, struct machine *m, char *text)
 {
     if (strncmp(text, "pio:", 4) == 0 && text[4] == '/') {
         need_machine(a, text);
@@ -181,14 +181,15 @@ static struct disk_name parse_name(const struct arguments *a, struct machine *m,
         const char *image = volume_image(m, text + 2, n);
         if (!image)
             options_refuse(&options, "there is no volume %.*s in this machine", (int)n, text + 2);
-        return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(image, strlen(image)), path, NULL};
+        return (struct disk_name){NAME_IN_IMAGE, image, path, NULL};
     }
-    const char *colon = NULL;
-    for (const char *c = strstr(text, ":/"); c; c = strstr(c + 1, ":/"))
+    char *colon = NULL;
+    for (char *c = strstr(text, ":/"); c; c = strstr(c + 1, ":/"))
         colon = c; /* the last one: folders of the host may have colons */
     if (!colon || colon == text)
         options_refuse(&options, "'%s' names no file: give IMAGE:/PATH, or with -m //VOLUME/PATH or pio:/PATH", text);
-    return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(text, (size_t)(colon - text)), colon + 1, NULL};
+    *colon = '\0';
+    return (struct disk_name){NAME_IN_IMAGE, text, colon + 1, NULL};
 }
 
 /* ---- get and put ---- */
@@ -196,19 +197,15 @@ static struct disk_name parse_name(const struct arguments *a, struct machine *m,
 static int verb_get(struct machine *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name from = parse_name(a, m, word[0]);
-    int result = disk_copy_out(&m->volumes, &from, word[1] ? word[1] : host_last_part(from.path), error);
 
-    free(from.image);
-    return result;
+    return disk_copy_out(&m->volumes, &from, word[1] ? word[1] : host_last_part(from.path), error);
 }
 
 static int verb_put(struct machine *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name to = parse_name(a, m, word[1]);
-    int result = disk_copy_in(&m->volumes, word[0], &to, a->block_bytes, error);
 
-    free(to.image);
-    return result;
+    return disk_copy_in(&m->volumes, word[0], &to, a->block_bytes, error);
 }
 
 /* Does something with one name in one image. */
@@ -307,9 +304,7 @@ static int verb_ls(struct machine *m, const struct arguments *a, char **word, ch
         return list_striped(m, n.path, error);
     if (n.kind == NAME_PIO)
         options_refuse(&options, "'%s': PIO files lie in the directories of each volume: list //VOLUME/PATH", word[0]);
-    int result = in_image(n.image, false, n.path, list, error);
-    free(n.image);
-    return result;
+    return in_image(n.image, false, n.path, list, error);
 }
 
 static void print_pio(const struct pio_description *d, uint64_t bytes)
@@ -360,9 +355,7 @@ static int verb_stat(struct machine *m, const struct arguments *a, char **word, 
 
     if (n.kind == NAME_PIO)
         return stat_pio(m, n.path, error);
-    int result = in_image(n.image, false, n.path, print_stat, error);
-    free(n.image);
-    return result;
+    return in_image(n.image, false, n.path, print_stat, error);
 }
 
 /* ---- mkdir and rm ---- */
@@ -376,7 +369,6 @@ static int verb_mkdir(struct machine *m, const struct arguments *a, char **word,
         result = in_image(n.image, true, n.path, volume_mkdir, error);
     for (uint32_t i = 0; n.kind == NAME_PIO && result == 0 && i < m->volumes.n; i++)
         result = in_image(m->volumes.image[i], true, n.path, volume_mkdir, error);
-    free(n.image);
     return result;
 }
 
@@ -397,7 +389,6 @@ static int verb_rm(struct machine *m, const struct arguments *a, char **word, ch
         struct disk_name n = parse_name(a, m, *word);
 
         result = remove_one(m, &n, error);
-        free(n.image);
     }
     return result;
 }

@@ -13,9 +13,9 @@ enum disk_name_kind { NAME_IN_IMAGE, NAME_PIO };
 
 struct disk_name {
     enum disk_name_kind kind;
-    char *image;      /* of a path in an image; the caller frees it */
-    const char *path; /* begins with '/', in the text that was parsed */
-    const char *map;  /* of a new PIO file, text of libpio/map/pattern.h; NULL: stripes */
+    const char *image; /* of a path in an image */
+    const char *path;  /* begins with '/', in the text that was parsed */
+    const char *map;   /* of a new PIO file, text of libpio/map/pattern.h; NULL: stripes */
 };
 
 /* Copies to a file of the host; "-": to standard output. `volumes`: those of the machine, if one was given. */
