@@ -175,10 +175,10 @@ static FILE *pack(FILE *file)
     return packed;
 }
 
-static void put_if(json_t *about, const char *key, json_t *value)
+/* NULL, which json_pack leaves out, is a number that is the default. */
+static json_t *microseconds(uint64_t cycles, uint64_t otherwise)
 {
-    if (value)
-        json_object_set_new(about, key, value);
+    return cycles == otherwise ? NULL : json_real((double)cycles / CYCLES_PER_US);
 }
 
 /* Returns [[name, first node, nodes], ...]; NULL for one program: its nodes are those with user code. */
@@ -202,19 +202,17 @@ static char *describe_run(const struct machine *m)
 {
     const struct tracing *t = &m->options->trace;
     json_t *set = json_array();
-    json_t *about =
-        json_pack("{s:i, s:i}", "dimension", (int)m->config.topo.dim, "front_end", (int)m->config.topo.host_si);
 
-    put_if(about, "machine", m->config.path ? json_text(host_last_part(m->config.path)) : NULL);
-    put_if(about, "program", m->options->program ? json_text(m->options->program) : NULL);
     for (uint32_t i = 0; overrides_at(i); i++)
         json_array_append_new(set, json_text(overrides_at(i)));
-    put_if(about, "programs", describe_programs(front_first_job(m->front)));
-    put_if(about, "set", json_array_size(set) > 0 ? json_incref(set) : NULL);
+    json_t *about = json_pack(
+        "{s:i, s:i, s:o*, s:o*, s:o*, s:O*, s:o*, s:o*, s:o*}", "dimension", (int)m->config.topo.dim, "front_end",
+        (int)m->config.topo.host_si, "machine", m->config.path ? json_text(host_last_part(m->config.path)) : NULL,
+        "program", m->options->program ? json_text(m->options->program) : NULL, "programs",
+        describe_programs(front_first_job(m->front)), "set", json_array_size(set) > 0 ? set : NULL, "nodes",
+        t->nodes ? json_text(t->nodes) : NULL, "from_us", microseconds(t->from_cycles, 0), "to_us",
+        microseconds(t->to_cycles, UINT64_MAX));
     json_decref(set);
-    put_if(about, "nodes", t->nodes ? json_text(t->nodes) : NULL);
-    put_if(about, "from_us", t->from_cycles > 0 ? json_real((double)t->from_cycles / CYCLES_PER_US) : NULL);
-    put_if(about, "to_us", t->to_cycles < UINT64_MAX ? json_real((double)t->to_cycles / CYCLES_PER_US) : NULL);
     char *text = json_dumps(about, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(about);
     if (!text || strlen(text) > TRACE_ABOUT_BYTES) {

@@ -96,12 +96,6 @@ static void type_filter(struct screen *s, int c)
     }
 }
 
-static void choose_view(struct screen *s, enum top_view view)
-{
-    s->view = view;
-    s->first = 0;
-}
-
 static void sort_by_next(struct screen *s)
 {
     struct top_table t;
@@ -121,6 +115,8 @@ static void scroll_by(struct screen *s, long rows)
 /* Returns false at the end. */
 static bool act(struct screen *s, int c)
 {
+    static const char views[] = "pncd"; /* in the order of enum top_view */
+
     if (s->types_filter) {
         type_filter(s, c);
         return true;
@@ -129,16 +125,11 @@ static bool act(struct screen *s, int c)
     case 'q':
         return false;
     case 'p':
-        choose_view(s, TOP_PROGRAMS);
-        break;
     case 'n':
-        choose_view(s, TOP_NODES);
-        break;
     case 'c':
-        choose_view(s, TOP_CHANNELS);
-        break;
     case 'd':
-        choose_view(s, TOP_DRIVES);
+        s->view = (enum top_view)(strchr(views, c) - views);
+        s->first = 0;
         break;
     case 's':
         sort_by_next(s);
