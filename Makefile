@@ -53,7 +53,7 @@ HOST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
 ifdef DEBUG
 HOST_CFLAGS += -DNCUBE_DEBUG
 endif
-SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZERS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 ifdef SANITIZE
 HOST_CFLAGS += $(SANITIZERS)
 endif
@@ -74,6 +74,9 @@ $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(CC) $(HOST_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+
+# Tests are compiled more often than they need speed.
+$(B)/obj/tests/%.o: HOST_CFLAGS += -O1
 
 # $(call host_test,emu/test_net,emu/network/net.c emu/time/eventq.c,-lm): a Criterion test tests/emu/test_net.c and \
     what it links

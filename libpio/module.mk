@@ -46,7 +46,7 @@ check-patterns:
 	    tests/libpio/test_pattern.c $(PATTERN_TEST) -lcriterion
 	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $(B)/tests/libpio/packed \
 	    tests/libpio/test_pattern_wire.c $(PATTERN_TEST) -lcriterion
-	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/windows \
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $(B)/tests/libpio/windows \
 	    tests/libpio/test_window.c $(PATTERN_TEST) -lcriterion
 	@$(B)/tests/libpio/windows
 	@PATTERN_ROUNDS=$(or $(PATTERN_ROUNDS),100000) $(B)/tests/libpio/patterns
