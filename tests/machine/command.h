@@ -98,26 +98,6 @@ struct outcome ncube_run(const struct ncube_run *r);
 struct command ncube_start(const struct ncube_run *r);
 struct command ncube_start_on(const struct ncube_run *r, struct streams_of_test streams);
 
-/* Runs a case of a guest program of tests/guest, and expects it to pass: status 0, "passed", no word more. */
-void guest_must_pass(const struct ncube_run *r);
-
-/* The same twice, and once without running ahead: each time the same trace, which lies in `folder`. At most two
- * options. */
-void guest_must_repeat(const struct ncube_run *r, const char *folder);
-
-/* Runs a program that writes to volumes three times, too, the last time without running ahead: it ends with status 0
- * and has the same trace. Images differ after a run, so each has fresh ones of 1 MB, on a machine of 8 nodes with so
- * many volumes. No options. */
-void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes);
-
-struct first_trace {
-    char *text; /* NULL: no run yet; the caller frees it */
-    size_t bytes;
-};
-
-/* Compares the file "trace" in the folder with the first run's; the first call keeps it. `run` names the run. */
-void trace_must_repeat(struct first_trace *first, const char *folder, const char *run);
-
 /* Judges an outcome: exact status and output (NULL: any); err must occur in the standard error, which is empty when err
  * is "". */
 void outcome_expect(const struct outcome *o, const char *name, int status, const char *out, const char *err);

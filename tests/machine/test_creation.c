@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(creation, .timeout = 600);
 

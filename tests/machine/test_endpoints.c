@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(endpoints, .timeout = 600);
 
@@ -80,10 +80,7 @@ ParameterizedTest(size_t *row, endpoints, abort_with_a_line_when_a_reactive_call
 
 Test(endpoints, have_one_trace)
 {
-    char *folder = folder_new();
-
-    guest_must_repeat(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {"rows"}}, folder);
-    folder_remove(folder);
+    guest_must_repeat(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {"rows"}});
 }
 
 /* The rows are in no order. */

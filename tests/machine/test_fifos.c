@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/machine/booted.h"
+#include "tests/machine/guest.h"
 #include "tests/machine/observe.h"
 
 TestSuite(fifos, .timeout = 600);

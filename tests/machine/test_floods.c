@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "tests/machine/guest.h"
 #include "tests/machine/observe.h"
 
 TestSuite(floods, .timeout = 600);

@@ -3,27 +3,13 @@
 #include <stdlib.h>
 
 #include "tests/machine/booted.h"
+#include "tests/machine/guest.h"
 
 TestSuite(forks, .timeout = 600);
 
 #define PROGRAM "guest/forks"
 
-/* A folder to serve, with the program in it. */
-static char *folder_with_program(void)
-{
-    char *folder = folder_new(), *program = build_path(PROGRAM), *copy = format("%s/forks", folder);
-
-    command_must_succeed((char *[]){"cp", program, copy, NULL});
-    free(copy);
-    free(program);
-    return folder;
-}
-
-static const struct forking {
-    const char *dim, *name;
-    int status;
-    const char *out, *err;
-} forkings[] = {
+static const struct guest_end ends[] = {
     {"0", "a copy", 0, "passed\n", ""},
     {"2", "a copy", 0, "passed\n", ""},
     {"1", "numbers", 0, "passed\n", ""},
@@ -67,18 +53,14 @@ static const struct forking {
 
 ParameterizedTestParameters(forks, go_as_on_unix)
 {
-    return TABLE_ROWS(forkings);
+    return TABLE_ROWS(ends);
 }
 
 ParameterizedTest(size_t *row, forks, go_as_on_unix)
 {
-    const struct forking *f = &forkings[*row];
-    char *folder = folder_with_program();
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = f->dim, .serve = folder, .program = PROGRAM, .args = {f->name}});
+    char *folder = folder_with_programs(PROGRAM);
 
-    outcome_expect(&o, f->name, f->status, f->out, f->err);
-    outcome_free(&o);
+    guest_must_end(PROGRAM, &ends[*row], folder, NULL);
     folder_remove(folder);
 }
 
@@ -94,7 +76,7 @@ ParameterizedTest(size_t *row, forks, share_files)
 {
     char *images = folder_with_images(1, 2048, 1024),
          *machine = machine_file_one_node(images, 1, 1, services[*row], "");
-    char *folder = folder_with_program();
+    char *folder = folder_with_programs(PROGRAM);
 
     guest_must_pass(&(struct ncube_run){.machine = machine,
                                         .dim = "0",

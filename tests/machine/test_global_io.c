@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(global_io, .timeout = 600);
 
@@ -99,8 +99,7 @@ Test(global_io, has_one_trace)
 {
     char *folder = folder_new();
 
-    guest_must_repeat(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"stdio", "/"}},
-                      folder);
+    guest_must_repeat(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"stdio", "/"}});
     folder_remove(folder);
 }
 

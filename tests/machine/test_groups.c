@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(groups, .timeout = 600);
 
@@ -32,7 +32,7 @@ ParameterizedTestParameters(groups, work_on_all_cubes)
 
 ParameterizedTest(size_t *row, groups, work_on_all_cubes)
 {
-    static const char *const dims[] = {"0", "1", "2", "3", "4"};
+    static const char *const dims[] = {"0", "1", "3", "4"}; /* and "2" in have_one_trace */
 
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
         must_pass_on(PROGRAM, dims[d], self_tests[*row]);
@@ -58,10 +58,7 @@ ParameterizedTestParameters(groups, have_one_trace)
 
 ParameterizedTest(size_t *row, groups, have_one_trace)
 {
-    char *folder = folder_new();
-
-    guest_must_repeat(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {self_tests[*row]}}, folder);
-    folder_remove(folder);
+    guest_must_repeat(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {self_tests[*row]}});
 }
 
 Test(groups, of_different_lists_are_refused)
@@ -129,16 +126,15 @@ ParameterizedTest(size_t *row, groups, reduce_eight_bytes_and_broadcast_a_megaby
 
 /* What one of several members leaves undone. */
 static const struct end {
-    const char *name, *dim, *faults;
-    int status;
-    const char *err;
+    struct guest_end end;
+    const char *faults;
 } ends[] = {
-    {"one has ended", "2", "", 125, "node 2 waits in group_all_reduce of context 5 for node 3\n"},
-    {"one does not make", "2", "", 125, "waits in group_make for node 1\n"},
-    {"nothing comes", "1", "", 125, "each waits for a message of any type in context 5 from node any\n"},
-    {"member dies", "2", "{ node = 3; from_us = 200000; }", 123, "node 3 has been dead since 0.200000 s"},
-    {"member dies", "2", "{ node = 3; from_us = 200000; until_us = 400000; }", 125,
-     "  node 3 was dead from 0.200000 s to 0.400000 s\n"},
+    {{"2", "one has ended", 125, NULL, "node 2 waits in group_all_reduce of context 5 for node 3\n"}, NULL},
+    {{"2", "one does not make", 125, NULL, "waits in group_make for node 1\n"}, NULL},
+    {{"1", "nothing comes", 125, NULL, "each waits for a message of any type in context 5 from node any\n"}, NULL},
+    {{"2", "member dies", 123, NULL, "node 3 has been dead since 0.200000 s"}, "{ node = 3; from_us = 200000; }"},
+    {{"2", "member dies", 125, NULL, "  node 3 was dead from 0.200000 s to 0.400000 s\n"},
+     "{ node = 3; from_us = 200000; until_us = 400000; }"},
 };
 
 ParameterizedTestParameters(groups, name_who_is_missing)
@@ -148,15 +144,5 @@ ParameterizedTestParameters(groups, name_who_is_missing)
 
 ParameterizedTest(size_t *row, groups, name_who_is_missing)
 {
-    const struct end *e = &ends[*row];
-    char *folder = folder_new(), *more = format("faults = ( %s );\n", e->faults);
-    char *machine = machine_file(folder, atoi(e->dim), 0, more);
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = e->dim, .machine = machine, .program = PROGRAM, .args = {e->name}});
-
-    outcome_expect(&o, e->name, e->status, NULL, e->err);
-    outcome_free(&o);
-    free(machine);
-    free(more);
-    folder_remove(folder);
+    guest_must_end(PROGRAM, &ends[*row].end, NULL, ends[*row].faults);
 }

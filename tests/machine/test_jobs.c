@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(jobs, .timeout = 600);
 
@@ -184,12 +184,8 @@ Test(jobs, lines_in_pieces_stay_whole)
 
 Test(jobs, of_several_programs_are_repeatable)
 {
-    char *folder = folder_new();
-
     guest_must_repeat(&(struct ncube_run){.dim = "3",
                                           .options = {"-n", "3"},
                                           .program = "guest/neighbours",
-                                          .args = {"answers", ":", "guest/neighbours", "answers"}},
-                      folder);
-    folder_remove(folder);
+                                          .args = {"answers", ":", "guest/neighbours", "answers"}});
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 /* Exact: 45 cycles a hop and 9 a byte; [P0] measured 1854, 3697, 7384 and 15. */
 Test(monitors, see_the_network_take_its_time)

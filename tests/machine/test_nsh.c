@@ -3,27 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/machine/guest.h"
 #include "tests/machine/observe.h"
 
 TestSuite(nsh, .timeout = 600);
 
 #define SHELL "examples/nsh"
 
-/* A folder to serve, with programs in it; the caller removes it. */
-static char *folder_with_programs(void)
-{
-    static const char *const programs[] = {"examples/gen",   "examples/psort", "examples/check", "examples/wc",
-                                           "examples/hello", "guest/pipes",    "guest/status"};
-    char *folder = folder_new();
-
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        char *program = build_path(programs[i]);
-
-        command_must_succeed((char *[]){"cp", program, folder, NULL});
-        free(program);
-    }
-    return folder;
-}
+#define PROGRAMS \
+    "examples/gen", "examples/psort", "examples/check", "examples/wc", "examples/hello", "guest/pipes", "guest/status"
 
 static const struct line {
     const char *name, *dim, *text;
@@ -91,7 +79,7 @@ ParameterizedTestParameters(nsh, line)
 ParameterizedTest(size_t *row, nsh, line)
 {
     const struct line *l = &lines[*row];
-    char *folder = folder_with_programs();
+    char *folder = folder_with_programs(PROGRAMS);
     struct outcome o =
         ncube_run(&(struct ncube_run){.dim = l->dim, .serve = folder, .program = SHELL, .args = {"-c", l->text}});
 
@@ -103,7 +91,7 @@ ParameterizedTest(size_t *row, nsh, line)
 /* What a program reads of the standard input is not the shell's. */
 Test(nsh, reads_lines_and_leaves_the_rest)
 {
-    char *folder = folder_with_programs();
+    char *folder = folder_with_programs(PROGRAMS);
     struct outcome o = ncube_run(&(struct ncube_run){
         .dim = "2", .serve = folder, .program = SHELL, .input = "# first\n\nhello\nwc\nfor wc\nand this\n"});
 
@@ -114,7 +102,7 @@ Test(nsh, reads_lines_and_leaves_the_rest)
 
 Test(nsh, runs_a_file_with_prompts_or_without)
 {
-    char *folder = folder_with_programs();
+    char *folder = folder_with_programs(PROGRAMS);
 
     file_write(folder, "script", "echo one\nstatus 4\nexit\necho two\n", 32);
     struct outcome o = ncube_run(
@@ -197,7 +185,7 @@ static char *draw_script(unsigned seed)
 
 static struct observed run_script(const char *script, const char *const options[2])
 {
-    char *folder = folder_with_programs();
+    char *folder = folder_with_programs(PROGRAMS);
     struct ncube_run r = {.dim = "4", .serve = folder, .program = SHELL, .args = {"-c", script}, .may_fail = true};
 
     memcpy(r.options, options, 2 * sizeof *options);

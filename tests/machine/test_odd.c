@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(odd, .timeout = 600);
 
@@ -46,11 +46,8 @@ ParameterizedTest(size_t *row, odd, keep_the_promises_of_cubes)
 
 Test(odd, have_one_trace)
 {
-    char *folder = folder_new();
-
-    guest_must_repeat(&(struct ncube_run){.options = {"--nodes=5"}, .program = "guest/globals", .args = {"operations"}},
-                      folder);
-    folder_remove(folder);
+    guest_must_repeat(
+        &(struct ncube_run){.options = {"--nodes=5"}, .program = "guest/globals", .args = {"operations"}});
 }
 
 Test(odd, programs_share_a_subcube)

@@ -5,14 +5,11 @@
 #include <unistd.h>
 
 #include "tests/machine/booted.h"
+#include "tests/machine/guest.h"
 
 TestSuite(polls, .timeout = 600);
 
-static const struct polling {
-    const char *dim, *name;
-    int status;
-    const char *out, *err;
-} pollings[] = {
+static const struct guest_end ends[] = {
     {"0", "pipes", 0, "passed\n", ""},
     {"0", "others", 0, "passed\n", ""},
     {"1", "time", 0, "passed\n", ""},
@@ -28,16 +25,12 @@ static const struct polling {
 
 ParameterizedTestParameters(polls, tell_what_is_ready)
 {
-    return TABLE_ROWS(pollings);
+    return TABLE_ROWS(ends);
 }
 
 ParameterizedTest(size_t *row, polls, tell_what_is_ready)
 {
-    const struct polling *p = &pollings[*row];
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = p->dim, .program = "guest/polls", .args = {p->name}});
-
-    outcome_expect(&o, p->name, p->status, p->out, p->err);
-    outcome_free(&o);
+    guest_must_end("guest/polls", &ends[*row], NULL, NULL);
 }
 
 Test(polls, work_in_a_pipeline)

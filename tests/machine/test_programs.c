@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(programs, .timeout = 600);
 

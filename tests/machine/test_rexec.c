@@ -6,27 +6,13 @@
 #include <string.h>
 
 #include "tests/machine/booted.h"
+#include "tests/machine/guest.h"
 
 TestSuite(rexec, .timeout = 600);
 
 #define PROGRAM "guest/rexec"
 
-/* A folder to serve, with the program in it. */
-static char *folder_with_program(void)
-{
-    char *folder = folder_new(), *program = build_path(PROGRAM), *copy = format("%s/rexec", folder);
-
-    command_must_succeed((char *[]){"cp", program, copy, NULL});
-    free(copy);
-    free(program);
-    return folder;
-}
-
-static const struct loading {
-    const char *dim, *name;
-    int status;
-    const char *out, *err;
-} loadings[] = {
+static const struct guest_end ends[] = {
     {"1", "loads others", 0, "passed\n", ""},
     {"2", "loads others", 0, "passed\n", ""},
     {"4", "loads others", 0, "passed\n", ""},
@@ -43,25 +29,21 @@ static const struct loading {
 
 ParameterizedTestParameters(rexec, goes_as_it_should)
 {
-    return TABLE_ROWS(loadings);
+    return TABLE_ROWS(ends);
 }
 
 ParameterizedTest(size_t *row, rexec, goes_as_it_should)
 {
-    const struct loading *l = &loadings[*row];
-    char *folder = folder_with_program();
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = l->dim, .serve = folder, .program = PROGRAM, .args = {l->name}});
+    char *folder = folder_with_programs(PROGRAM);
 
-    outcome_expect(&o, l->name, l->status, l->out, l->err);
-    outcome_free(&o);
+    guest_must_end(PROGRAM, &ends[*row], folder, NULL);
     folder_remove(folder);
 }
 
 Test(rexec, loads_from_a_volume)
 {
     char *images = folder_with_images(1, 2048, 1024), *machine = machine_file(images, 2, 1, "");
-    char *folder = folder_with_program();
+    char *folder = folder_with_programs(PROGRAM);
 
     guest_must_pass(&(struct ncube_run){.machine = machine,
                                         .dim = "2",
@@ -87,17 +69,16 @@ Test(rexec, makes_a_farm_of_workers)
 
 Test(rexec, is_repeatable)
 {
-    char *folder = folder_with_program();
+    char *folder = folder_with_programs(PROGRAM);
 
-    guest_must_repeat(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"loads others"}},
-                      folder);
+    guest_must_repeat(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"loads others"}});
     folder_remove(folder);
 }
 
 /* Whatever the result of the load, the subcube is free, and nothing is left of it (Vertex panics if a page is). */
 Test(rexec, gives_its_nodes_back_when_its_user_goes_away)
 {
-    char *folder = folder_with_program();
+    char *folder = folder_with_programs(PROGRAM);
     struct booted b = booted_up(WORDS("-d", "2"));
 
     for (int i = 0; i < 8; i++) {

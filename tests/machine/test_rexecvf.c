@@ -3,20 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(rexecvf, .timeout = 600);
 
 #define PROGRAM "guest/rexecvf"
-
-static char *folder_with_program(void)
-{
-    char *folder = folder_new(), *program = build_path(PROGRAM);
-
-    command_must_succeed((char *[]){"cp", program, folder, NULL});
-    free(program);
-    return folder;
-}
 
 static const char *const cases[] = {
     "writer first", "reader first", "many",    "in the middle", "nobody reads", "nobody writes", "rest at the end",
@@ -30,7 +21,7 @@ ParameterizedTestParameters(rexecvf, does)
 
 ParameterizedTest(size_t *row, rexecvf, does)
 {
-    char *folder = folder_with_program();
+    char *folder = folder_with_programs(PROGRAM);
 
     guest_must_pass(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {cases[*row]}});
     folder_remove(folder);
@@ -43,16 +34,15 @@ ParameterizedTestParameters(rexecvf, repeats)
 
 ParameterizedTest(size_t *row, rexecvf, repeats)
 {
-    char *folder = folder_with_program();
+    char *folder = folder_with_programs(PROGRAM);
 
-    guest_must_repeat(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {cases[*row]}},
-                      folder);
+    guest_must_repeat(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {cases[*row]}});
     folder_remove(folder);
 }
 
 Test(rexecvf, works_in_a_pipeline)
 {
-    char *folder = folder_with_program();
+    char *folder = folder_with_programs(PROGRAM);
     struct outcome o = ncube_run(&(struct ncube_run){
         .dim = "2", .serve = folder, .program = PROGRAM, .args = {"stage", "|", "examples/wc", "-c"}});
 
@@ -63,7 +53,7 @@ Test(rexecvf, works_in_a_pipeline)
 
 Test(rexecvf, reports_an_end_that_nobody_gets)
 {
-    char *folder = folder_with_program();
+    char *folder = folder_with_programs(PROGRAM);
     struct outcome o =
         ncube_run(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {"waits for a holder"}});
 

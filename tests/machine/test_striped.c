@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(striped, .timeout = 600);
 
@@ -314,12 +314,9 @@ Test(striped, is_not_there_unless_the_machine_file_names_it)
 
 Test(striped, is_known_to_a_program_that_a_program_loads)
 {
-    char *folder = folder_new(), *program = build_path(PROGRAM), *to = format("%s/striped", folder);
+    char *folder = folder_with_programs(PROGRAM);
 
-    command_must_succeed((char *[]){"cp", program, to, NULL});
     pass((struct ncube_run){.serve = folder, .program = PROGRAM, .args = {"loads another", "//big/", "/striped"}},
          "cyclic 1000 4", "", 1024);
-    free(to);
-    free(program);
     folder_remove(folder);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/machine/booted.h"
+#include "tests/machine/guest.h"
 
 TestSuite(text, .timeout = 600);
 

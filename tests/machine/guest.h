@@ -1,0 +1,43 @@
+/*
+ * Running the programs of tests/guest, which judge themselves, and judging how they end and whether they repeat.
+ * Functions that cannot do their work fail the test.
+ */
+#ifndef NCUBE_TEST_GUEST_H
+#define NCUBE_TEST_GUEST_H
+
+#include "tests/machine/command.h"
+
+/* A fresh folder to serve, with copies of these programs of the build, "guest/..." or "examples/...". */
+#define folder_with_programs(...) folder_of_programs((const char *const[]){__VA_ARGS__, NULL})
+char *folder_of_programs(const char *const *program);
+
+/* Runs a case of a guest program of tests/guest, and expects it to pass: status 0, "passed", no word more. */
+void guest_must_pass(const struct ncube_run *r);
+
+/* How a case of a guest program ends. */
+struct guest_end {
+    const char *dim, *name;
+    int status;
+    const char *out, *err; /* as outcome_expect takes them */
+};
+
+/* Runs it, with this folder for its files, NULL: the test's own; and with these faults of the machine, NULL: none. */
+void guest_must_end(const char *program, const struct guest_end *e, const char *served, const char *faults);
+
+/* Runs a case twice, and once without running ahead: it passes each time, with the same trace. At most two options. */
+void guest_must_repeat(const struct ncube_run *r);
+
+/* Runs a program that writes to volumes three times, too, the last time without running ahead: it ends with status 0
+ * and has the same trace. Images differ after a run, so each has fresh ones of 1 MB, on a machine of 8 nodes with so
+ * many volumes. No options. */
+void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes);
+
+struct first_trace {
+    char *text; /* NULL: no run yet; the caller frees it */
+    size_t bytes;
+};
+
+/* Compares the file "trace" in the folder with the first run's; the first call keeps it. `run` names the run. */
+void trace_must_repeat(struct first_trace *first, const char *folder, const char *run);
+
+#endif
