@@ -11,20 +11,23 @@ NDEVICE_SRCS := $(addprefix libpio/,ndevices/ioctl.c ndevices/mapped.c ndevices/
 GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c parts.c)
 LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS)
 
+# A machine of volumes in memory
+FAKE := $(addprefix tests/libpio/,fake.c fake_volumes.c fake_calls.c fake_transfers.c random_pattern.c)
+
 $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))
 $(eval $(call host_test,libpio/test_layout,libpio/file/layout.c $(MAP_SRCS),))
-$(eval $(call host_test,libpio/test_open,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
-$(eval $(call host_test,libpio/test_rw,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
-$(eval $(call host_test,libpio/test_starts,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
-$(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_open,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_rw,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_starts,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_seek,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
 
-$(eval $(call host_test,libpio/test_mapped,tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS),))
-$(eval $(call host_test,libpio/test_rename,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
-$(eval $(call host_test,libpio/test_change,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
-$(eval $(call host_test,libpio/test_preallocate,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
-SEQUENCES_TEST := tests/libpio/fake.c tests/libpio/sequences.c $(PIO_SRCS) $(MAP_SRCS)
+$(eval $(call host_test,libpio/test_mapped,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_rename,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_change,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_preallocate,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
+SEQUENCES_TEST := $(FAKE) tests/libpio/sequences.c $(PIO_SRCS) $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_sequences,$(SEQUENCES_TEST),))
-$(eval $(call host_test,libpio/test_viewed,tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_viewed,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
 
 PATTERN_TEST := tests/libpio/random_pattern.c $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_map,libpio/file/map.c $(PATTERN_TEST)))

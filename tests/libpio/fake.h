@@ -41,6 +41,8 @@ void fake_exchange_volumes(int a, int b);
 
 /* Chooses which of `options` I/O nodes that have an answer sends it next. The nodes are in order of their addresses. */
 void fake_set_chooser(int (*choose)(int options));
+/* They answer in a random order, drawn from this state (random_pattern.h). */
+void fake_answer_randomly(uint64_t *state);
 /* Runs action before the nth call (from 0) that is not an asynchronous transfer: what another node does meanwhile. */
 void fake_at_call(int nth, void (*action)(void));
 

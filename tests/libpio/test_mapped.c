@@ -17,15 +17,10 @@ static uint64_t state;
 static char bytes[MODEL_BYTES], model[MODEL_BYTES];
 static int64_t model_bytes;
 
-static int choose_randomly(int options)
-{
-    return (int)random_below(&state, (uint32_t)options);
-}
-
 static void set_up(void)
 {
     fake_reset();
-    fake_set_chooser(choose_randomly);
+    fake_answer_randomly(&state);
     for (int i = 0; i < MODEL_BYTES; i++)
         bytes[i] = (char)(1 + (i * 7 + i / 251) % 255);
     memset(model, 0, sizeof model);
@@ -306,7 +301,7 @@ static void fail_request(const struct pattern *p, int volume, int nth, bool writ
             expected = x - START;
     }
     fake_reset();
-    fake_set_chooser(choose_randomly);
+    fake_answer_randomly(&state);
     int pfd = open_map(MAP, O_RDWR | O_CREAT, BLOCK, 2);
     if (!writing)
         cr_assert_eq(pio_write(pfd, bytes, START + N), START + N);

@@ -9,6 +9,7 @@
 #include "libpio/file/map.h"
 #include "libpio/file/pio.h"
 #include "tests/libpio/fake.h"
+#include "tests/libpio/random_pattern.h"
 
 #define MODEL_BYTES 4096
 
@@ -48,17 +49,6 @@ static bool next_order(void)
 }
 
 static uint64_t random_state;
-
-static uint32_t next_random(uint32_t below)
-{
-    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-    return (random_state >> 33) % below;
-}
-
-static int choose_randomly(int options)
-{
-    return next_random(options);
-}
 
 static int choose_last(int options)
 {
@@ -233,7 +223,7 @@ static int choose_and_check_in_flight(int options)
         cr_assert_eq(counts->volume_in_flight[k], expected, "D=%d C=%d volume %d: %d under way, %d blocks left",
                      watched_map.disks, watched_buffers, k, counts->volume_in_flight[k], left);
     }
-    return next_random(options);
+    return random_below(&random_state, options);
 }
 
 static void watch(int disks, int block, int buffers, int start, int bytes)
@@ -253,7 +243,7 @@ Test(rw, keeps_exactly_c_requests_under_way_at_every_volume)
     for (int disks = 1; disks <= FAKE_VOLUMES; disks++)
         for (int buffers = 1; buffers <= 4; buffers++) {
             char got[MODEL_BYTES];
-            int start = next_random(100), bytes = 900 + next_random(100);
+            int start = random_below(&random_state, 100), bytes = 900 + random_below(&random_state, 100);
 
             fake_reset();
             int pfd = open_file(O_RDWR | O_CREAT, disks, 16, buffers);
@@ -318,7 +308,7 @@ static void check_read(int pfd, int64_t at, int64_t n)
 
 static void check_write(int pfd, int64_t at, int64_t n)
 {
-    const char *bytes = pattern + next_random(MODEL_BYTES - n);
+    const char *bytes = pattern + random_below(&random_state, MODEL_BYTES - n);
 
     cr_assert_eq(pio_lseek(pfd, at, SEEK_SET), at);
     cr_assert_eq(pio_write(pfd, bytes, n), n);
@@ -327,9 +317,10 @@ static void check_write(int pfd, int64_t at, int64_t n)
 
 static void do_random_step(int pfd)
 {
-    int64_t at = next_random(next_random(4) ? 600 : 1500), n = next_random(next_random(3) ? 60 : 600);
+    int64_t at = random_below(&random_state, random_below(&random_state, 4) ? 600 : 1500),
+            n = random_below(&random_state, random_below(&random_state, 3) ? 60 : 600);
 
-    switch (next_random(8)) {
+    switch (random_below(&random_state, 8)) {
     case 0:
         cr_assert_eq(pio_ftruncate(pfd, at), 0);
         model_truncate(at);
@@ -351,11 +342,13 @@ Test(rw, behaves_as_one_unix_file)
 
     for (int seed = 0; seed < 150; seed++) {
         random_state = seed;
-        int disks = 1 + next_random(FAKE_VOLUMES), block = 1 + next_random(40), buffers = 1 + next_random(4);
+        int disks = 1 + random_below(&random_state, FAKE_VOLUMES), block = 1 + random_below(&random_state, 40),
+            buffers = 1 + random_below(&random_state, 4);
         fake_reset();
-        fake_set_chooser(choose_randomly);
-        if (next_random(2))
-            fake_set_node(next_random(FAKE_VOLUMES), 0x4000 + next_random(FAKE_VOLUMES));
+        fake_answer_randomly(&random_state);
+        if (random_below(&random_state, 2))
+            fake_set_node(random_below(&random_state, FAKE_VOLUMES),
+                          0x4000 + random_below(&random_state, FAKE_VOLUMES));
         memset(model, 0, sizeof model);
         model_bytes = 0;
         int pfd = open_file(O_RDWR | O_CREAT, disks, block, buffers);
@@ -585,7 +578,7 @@ Test(rw, writes_what_fits_on_a_full_volume_then_says_so)
         char got[MODEL_BYTES];
 
         fake_reset();
-        fake_set_chooser(choose_randomly);
+        fake_answer_randomly(&random_state);
         int pfd = open_file(O_RDWR | O_CREAT, 3, 16, 2);
         for (int k = 0; k < 3; k++) /* room for 39 bytes of data on one, much on the others */
             fake_set_capacity(k, k == volume ? 39 + (int)fake_get_file("//df00/f.pio", got, 1) : 100000);
@@ -612,7 +605,7 @@ Test(rw, writes_what_fits_below_the_largest_subfile)
             int end = (2 * 3 + volume) * 16 + 7;
 
             fake_reset();
-            fake_set_chooser(choose_randomly);
+            fake_answer_randomly(&random_state);
             int pfd = open_file(O_RDWR | O_CREAT, 3, 16, 2);
             fake_set_largest(volume, 39); /* a PIO file's description is longer */
             cr_expect_eq(pio_pwrite(pfd, pattern + from, 400 - from, from), end - from, "volume %d", volume);

@@ -18,15 +18,10 @@ static uint64_t state;
 static char model[2 * FILE_BYTES]; /* the file */
 static int64_t model_bytes;
 
-static int choose_randomly(int options)
-{
-    return (int)random_below(&state, (uint32_t)options);
-}
-
 static void set_up(void)
 {
     fake_reset();
-    fake_set_chooser(choose_randomly);
+    fake_answer_randomly(&state);
     memset(model, 0, sizeof model);
     model_bytes = 0;
     state = 1;
