@@ -31,10 +31,11 @@ $$(B)/tests/$(1): tests/$(1).c $(2) $$(wildcard vertex/*/*.h)
 	$$(CC) $$(HOST_CFLAGS) $(SANITIZERS) -o $$@ tests/$(1).c $(2) -lcriterion
 endef
 
-$(eval $(call vertex_test,vertex/test_page,vertex/memory/page.c tests/vertex/stub_panic.c))
-$(eval $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c vertex/memory/page.c tests/vertex/stub_panic.c))
+PAGES_TEST := tests/vertex/pages.c tests/vertex/stub_panic.c
+$(eval $(call vertex_test,vertex/test_page,vertex/memory/page.c $(PAGES_TEST)))
+$(eval $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c vertex/memory/page.c $(PAGES_TEST)))
 $(eval $(call vertex_test,vertex/test_queue,vertex/message/queue.c vertex/memory/kmem.c vertex/memory/page.c \
-    tests/vertex/stub_panic.c))
+    $(PAGES_TEST)))
 $(eval $(call vertex_test,vertex/test_msg))
 $(B)/tests/vertex/test_msg: | $(B)/lib/vertex.elf
 $(eval $(call vertex_test,vertex/test_copy,vertex/memory/copy.c))

@@ -1,25 +1,17 @@
 #include <criterion/criterion.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tests/vertex/pages.h"
 #include "vertex/memory/kmem.h"
 
 enum { PAGES = 256 };
-static char *base;
 
-static void setup(void)
+static void set_up(void)
 {
-    base = aligned_alloc(PAGE_BYTES, PAGES * PAGE_BYTES);
-    page_init(base, base + PAGES * PAGE_BYTES);
+    pages_set_up(PAGES);
 }
 
-static void teardown(void)
-{
-    free(base);
-}
-
-TestSuite(kmem, .init = setup, .fini = teardown);
+TestSuite(kmem, .init = set_up, .fini = pages_tear_down);
 
 Test(kmem, every_size_gives_its_memory_back)
 {

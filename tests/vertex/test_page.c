@@ -1,30 +1,22 @@
 /* The kernel's allocator of pages: runs, promises, owners, and a random history. */
 #include <criterion/criterion.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tests/vertex/pages.h"
 #include "vertex/memory/page.h"
 
 enum { PAGES = 128 };
-static char *base;
 
-static void setup(void)
+static void set_up(void)
 {
-    base = aligned_alloc(PAGE_BYTES, PAGES * PAGE_BYTES);
-    page_init(base, base + PAGES * PAGE_BYTES);
+    pages_set_up(PAGES);
 }
 
-static void teardown(void)
-{
-    free(base);
-}
-
-TestSuite(page, .init = setup, .fini = teardown);
+TestSuite(page, .init = set_up, .fini = pages_tear_down);
 
 static char *page_at(unsigned i)
 {
-    return base + i * PAGE_BYTES;
+    return pages_base + i * PAGE_BYTES;
 }
 
 Test(page, successive_allocations_ascend_and_touch)
@@ -61,7 +53,7 @@ Test(page, freed_neighbours_join_in_every_order)
         for (int i = 0; i < 3; i++)
             page_free(MEM_MESSAGE, run[orders[o][i]], 4);
         char *joined = page_alloc(MEM_MESSAGE, 12);
-        cr_assert_eq(joined, base, "order %d: the three runs did not join", o);
+        cr_assert_eq(joined, pages_base, "order %d: the three runs did not join", o);
         page_free(MEM_MESSAGE, rest, PAGES - 12);
         page_free(MEM_MESSAGE, joined, 12);
         cr_assert_eq(page_free_count(), PAGES, "order %d", o);

@@ -1,9 +1,8 @@
 /* The kernel's queue of messages, against a plain list. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "vertex/contract/system.h"
+#include "tests/vertex/pages.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/memory/page.h"
 #include "vertex/message/queue.h"
@@ -114,7 +113,6 @@ Test(queue, removal_anywhere_keeps_the_order_of_the_rest)
 
 enum { PAGES = 4096, MESSAGES = 4000, STEPS = 60000 };
 
-static char *memory;
 static struct message *all; /* MESSAGES, some of them queued */
 static uint64_t sequences[MESSAGES];
 static struct message *list[MESSAGES]; /* the queued ones, oldest first */
@@ -122,8 +120,7 @@ static int listed;
 
 static void random_setup(void)
 {
-    memory = aligned_alloc(PAGE_BYTES, PAGES * PAGE_BYTES);
-    page_init(memory, memory + PAGES * PAGE_BYTES);
+    pages_set_up(PAGES);
     all = kmem_alloc(MEM_PROCESS, MESSAGES * sizeof *all);
     memset(all, 0, MESSAGES * sizeof *all);
     for (int i = 0; i < MESSAGES; i++)
@@ -134,7 +131,7 @@ static void random_setup(void)
 
 static void random_teardown(void)
 {
-    free(memory);
+    pages_tear_down();
 }
 
 TestSuite(queue_random, .init = random_setup, .fini = random_teardown);
