@@ -13,7 +13,7 @@
 /* Rounds up. What is longer than any run becomes a time that is, too. */
 static inline int64_t cycles_of(int64_t s, int64_t ns)
 {
-    const int64_t most_s = INT64_MAX / CLOCK_HZ / 4;
+    const int64_t most_s = INT64_MAX / CLOCK_HZ / 2;
 
     return (s < most_s ? s : most_s) * CLOCK_HZ + (ns + NS_PER_CYCLE - 1) / NS_PER_CYCLE;
 }
