@@ -133,6 +133,39 @@ Test(sched, accounts_are_exact_at_a_limit_too)
         }
 }
 
+#define LIMIT_STEP 20u
+
+/* From one limit to the next a hart has had at most so much more of anything; less only of user code, whose way into the
+ * kernel is the kernel's once it has got there. */
+static void expect_growth(const struct sched_hart_statistics *a, const struct sched_hart_statistics *b, uint64_t limit,
+                          uint32_t hart)
+{
+    cr_assert(b->user_cycles + ENTRY_CYCLES >= a->user_cycles && b->user_cycles <= a->user_cycles + LIMIT_STEP,
+              "hart %u, limit %" PRIu64 ": %" PRIu64 " cycles of user code, before %" PRIu64, hart, limit,
+              b->user_cycles, a->user_cycles);
+    cr_assert(b->idle_cycles >= a->idle_cycles && b->idle_cycles <= a->idle_cycles + LIMIT_STEP,
+              "hart %u, limit %" PRIu64 ": %" PRIu64 " idle cycles, before %" PRIu64, hart, limit, b->idle_cycles,
+              a->idle_cycles);
+}
+
+Test(sched, accounts_only_grow_from_one_limit_to_the_next)
+{
+    struct sched_hart_statistics before[HARTS] = {0};
+    struct cast c = cast_usual(1);
+
+    for (c.limit_cycles = LIMIT_STEP; c.limit_cycles <= 4000; c.limit_cycles += LIMIT_STEP) {
+        struct play *p = play_new(&c, ahead);
+
+        for (uint32_t h = 0; h < HARTS; h++) {
+            const struct sched_hart_statistics now = sched_hart_statistics(p->sched, h);
+
+            expect_growth(&before[h], &now, c.limit_cycles, h);
+            before[h] = now;
+        }
+        play_free(p);
+    }
+}
+
 /* Harts 1, 3 and 5 poll; the others play their scripts. */
 Test(sched, harts_that_poll_do_the_same_when_they_are_not_executed)
 {
