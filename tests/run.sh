@@ -36,13 +36,17 @@ export LC_ALL=C # what suites print is read here and by themselves
 # By the suite's index: when it began, in seconds; how it ended; how long it took. By process: the suite's index.
 declare -A begun=() status=() took=() index_of=()
 
-# A signal that ends this script ends the suites first: timeout passes it on to its process group. The shell's own list
-# of jobs has the suite that has begun and is not in index_of yet.
+# A signal that ends this script ends the suites first. The shell's own list of jobs has the suite that has begun and is
+# not in index_of yet. Each suite's process is a timeout with a process group of its own, which gets the signal as well:
+# a timeout that has just begun may not know yet whom to pass it on to. A SIGINT may end the shell's wait early.
 end_by() { # SIGNAL
     local processes
     trap '' INT TERM HUP
     mapfile -t processes < <(jobs -p)
-    [ ${#processes[@]} -eq 0 ] || { kill -TERM "${processes[@]}" && wait "${processes[@]}"; } 2>/dev/null
+    if [ ${#processes[@]} -gt 0 ]; then
+        kill -TERM -- "${processes[@]}" "${processes[@]/#/-}"
+        while kill -0 "${processes[@]}"; do wait "${processes[@]}"; done
+    fi 2>/dev/null
     trap - "$1"
     rm -rf "$logs"
     kill -s "$1" $$

@@ -115,27 +115,29 @@ done < <(grep -v '^#' "${run%/*}/beside")
 
 # ---- A signal ends the suites and what they have started
 
-mkfifo begun
+mkfifo begun alive
 exec 9<>begun # stays open between two that write to it
 cat >long.sh <<'E'
 #!/bin/sh
+exec 7>alive
 sleep 1000 &
-echo $$ $! >begun
+echo >begun
 wait
 E
 chmod +x long.sh
 for signal in TERM INT; do
+    timeout 60 cat alive & # until all that have it open for writing have ended
+    watcher=$!
     env --default-signal "$run" -j 2 . long.sh ./long.sh all.sh >out 2>err &
     runner=$!
-    read -r shell child <&9
-    read -r shell2 child2 <&9
+    read -r <&9
+    read -r <&9
     kill -s $signal $runner
     wait $runner
     ended=$?
     same "$signal: status" $((128 + $(kill -l $signal))) $ended
-    for process in $shell $child $shell2 $child2; do # one that nobody has waited for yet counts as ended
-        check "$signal: ended" sh -c '! grep -q "^State:.[^Z]" /proc/$0/status 2>/dev/null' $process
-    done
+    wait $watcher
+    same "$signal: all have ended" 0 $?
     same "$signal: no further suite" "" "$(cat out)"
 done
 finish
