@@ -42,17 +42,6 @@ static uint32_t index_of(uint32_t io_node)
     return (io_node - NODE_IO_BASE) % CONFIG_BOARD_IO_NODES;
 }
 
-bool config_each(struct config_reader *l, const config_setting_t *parent, const char *key,
-                 bool (*load)(struct config_reader *l, const config_setting_t *group))
-{
-    const config_setting_t *list = NULL;
-    bool good = setting_groups(&l->r, parent, key, &list);
-
-    for (int i = 0; list && i < config_setting_length(list) && setting_goes_on(&l->r, good); i++)
-        good = load(l, config_setting_get_elem(list, (unsigned)i)) && good;
-    return good;
-}
-
 /* ---- Paths -------------------------------------------------------------------------------- */
 
 static char *join_path(const char *folder, const char *name)

@@ -35,8 +35,16 @@ static inline uint32_t config_compute_nodes(const struct config_reader *l)
 }
 
 /* Reads each group of a list, if it is there. False, with the reader's error, if one is wrong. */
-bool config_each(struct config_reader *l, const config_setting_t *parent, const char *key,
-                 bool (*load)(struct config_reader *l, const config_setting_t *group));
+static inline bool config_each(struct config_reader *l, const config_setting_t *parent, const char *key,
+                               bool (*load)(struct config_reader *l, const config_setting_t *group))
+{
+    const config_setting_t *list = NULL;
+    bool good = setting_groups(&l->r, parent, key, &list);
+
+    for (int i = 0; list && i < config_setting_length(list) && setting_goes_on(&l->r, good); i++)
+        good = load(l, config_setting_get_elem(list, (unsigned)i)) && good;
+    return good;
+}
 
 /* Checks that a name can be a volume's, and writes the error for `at` otherwise. */
 bool config_check_volume_name(struct config_reader *l, const config_setting_t *at, const char *name);
