@@ -372,6 +372,10 @@ static int striped_rmdir(const char *path)
     const struct striped_volume *v = striped_find(path, &name);
     int error = stat_first(v, name, &st);
 
+    if (error == -ENOENT) { /* a removal that was killed may have left its record */
+        error = pio_change_settle(v->layout.volumes[0]);
+        error = error ? error : stat_first(v, name, &st);
+    }
     if (error)
         return error;
     error = pio_folder_remove(&v->layout, name, st.st_mode);
