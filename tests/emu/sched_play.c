@@ -160,11 +160,20 @@ static void broken(void *ctx, uint32_t hart, const char *what)
         p->broken = what, p->broken_hart = hart;
 }
 
+static void spell(void *ctx, uint32_t hart, const struct sched_spell *spell)
+{
+    struct play *p = ctx;
+
+    cr_expect_leq(spell->since_cycles, spell->until_cycles, "seed %u, hart %u", p->cast->seed, hart);
+    p->spells[hart][spell->kind]++;
+}
+
 static const struct sched_ops ops = {.execute = execute,
                                      .cause_waits = cause_waits,
                                      .arm_is_clear = arm_is_clear,
                                      .answer = answer,
                                      .interrupted = interrupted,
+                                     .spell = spell,
                                      .interrupt = interrupt,
                                      .keep_state = keep_state,
                                      .same_state = same_state,
@@ -172,11 +181,11 @@ static const struct sched_ops ops = {.execute = execute,
                                      .finished = finished,
                                      .pauses = pauses};
 
-static const struct sched_quiet quiet = {.trap_cycles = TRAP_CYCLES,
-                                         .user_cycles = ENTRY_CYCLES + TRAP_CYCLES,
-                                         .wake_cycles = WAKE_CYCLES,
-                                         .arrival_cycles = MESSAGE_CYCLES,
-                                         .passes = true};
+static const struct sched_quiet any_quiet = {.trap_cycles = TRAP_CYCLES,
+                                             .user_cycles = ENTRY_CYCLES + TRAP_CYCLES,
+                                             .wake_cycles = WAKE_CYCLES,
+                                             .arrival_cycles = MESSAGE_CYCLES,
+                                             .passes = true};
 
 /* ---- Plays ---- */
 
@@ -222,6 +231,8 @@ struct play *play_begin(const struct cast *cast, struct direction direction)
     cr_assert_eq(harts_wait(&p->harts, HARTS, 60000), 0);
     p->events = eventq_new();
     p->sched = sched_new(p->events, &p->harts, slots, HARTS, lookahead, direction.strict, &ops, p);
+    struct sched_quiet quiet = any_quiet;
+    quiet.passes = !cast->spells;
     sched_rely_on(p->sched, &quiet);
     p->harts.control->quantum_cycles = QUANTUM_CYCLES;
     return p;

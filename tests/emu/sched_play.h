@@ -67,6 +67,7 @@ struct cast {
     struct part part[HARTS];
     uint64_t limit_cycles;  /* of virtual time; 0: none */
     uint32_t sooner_cycles; /* messages come so much sooner than the lookahead promises */
+    bool spells;            /* are wanted, in order: no trap begins out of turn */
     unsigned disturb_every; /* of the pauses: then a message is sent from outside, as from a front end; 0: none */
     void (*write)(struct step script[HARTS][STEPS], unsigned seed);
 };
@@ -133,6 +134,7 @@ struct play {
     const char *broken; /* a rule that the scheduler has found broken; NULL: none */
     uint32_t broken_hart;
     enum sched_end end;
+    uint64_t spells[HARTS][SPELL_HANDLING_DROPPED + 1];
     struct counts counts;
     struct player player[HARTS];
     bool over; /* threads end at their next stop */

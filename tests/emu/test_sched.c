@@ -166,6 +166,37 @@ Test(sched, accounts_only_grow_from_one_limit_to_the_next)
     }
 }
 
+static uint64_t count_interrupts(const struct play *p, uint32_t hart)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < p->logged; i++)
+        n += p->log[i].hart == hart && p->log[i].what == INTERRUPT;
+    return n;
+}
+
+Test(sched, the_trace_has_a_spell_for_every_handling_of_causes)
+{
+    uint64_t dropped = 0;
+
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct cast c = cast_usual(seed);
+
+        c.spells = true;
+        struct play *p = play_new(&c, ahead);
+        for (uint32_t h = 0; h < HARTS; h++) {
+            const uint64_t *spells = p->spells[h];
+
+            cr_assert_eq(spells[SPELL_HANDLING] + spells[SPELL_HANDLING_DROPPED], count_interrupts(p, h),
+                         "seed %u, hart %u", seed, h);
+            cr_assert_leq(spells[SPELL_HANDLING_DROPPED], c.part[h].mortal, "seed %u, hart %u", seed, h);
+            dropped += spells[SPELL_HANDLING_DROPPED];
+        }
+        play_free(p);
+    }
+    cr_expect_gt(dropped, 10);
+}
+
 /* Harts 1, 3 and 5 poll; the others play their scripts. */
 Test(sched, harts_that_poll_do_the_same_when_they_are_not_executed)
 {
