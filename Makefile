@@ -53,7 +53,8 @@ HOST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
 ifdef DEBUG
 HOST_CFLAGS += -DNCUBE_DEBUG
 endif
-SANITIZERS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+# With them gcc knows less of how long texts are, and warns of what cannot be.
+SANITIZERS := -O1 -Wno-format-truncation -fsanitize=address,undefined -fno-sanitize-recover=all
 ifdef SANITIZE
 HOST_CFLAGS += $(SANITIZERS)
 endif
