@@ -135,8 +135,8 @@ Test(sched, accounts_are_exact_at_a_limit_too)
 
 #define LIMIT_STEP 20u
 
-/* From one limit to the next a hart has had at most so much more of anything; less only of user code, whose way into the
- * kernel is the kernel's once it has got there. */
+/* From one limit to the next a hart has had at most so much more of anything; less only of user code, whose way into
+ * the kernel is the kernel's once it has got there. */
 static void expect_growth(const struct sched_hart_statistics *a, const struct sched_hart_statistics *b, uint64_t limit,
                           uint32_t hart)
 {
