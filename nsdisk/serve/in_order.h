@@ -1,7 +1,7 @@
 /*
  * In-order service: one request after another, in the order of their arrival, whichever drive it is for [P0 section 3].
  *
- *   0              ARRIVAL_REPLY_AT                     ARRIVAL_REPLY_AT + sizeof(struct file_reply) + file_io_bytes
+ *   0              ARRIVAL_REPLY_AT               ARRIVAL_REPLY_AT + sizeof(struct file_reply) + file_io_bytes
  *   +--------------+------------------------------+
  *   | request  - - - - - with data, over all of it|    one request
  *   +--------------+------------------------------+

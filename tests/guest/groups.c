@@ -59,7 +59,7 @@ static void make(struct group *g, const int *member, int size)
 
 static int late_type = 5; /* of messages to all; groups in one context have different ones */
 
-/* Who is late sends before the barrier, and all have it after that. */
+/* The late member sends a message to each before the barrier; after it, each has received it. */
 static void check_barrier(struct group *g)
 {
     for (int late = 0; late < g->size; late += 3) {

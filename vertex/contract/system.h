@@ -155,7 +155,10 @@ enum global_call_type { GLOBAL_FIRST = GROUP_CALL_COUNT - 1, GLOBAL_CALLS(GLOBAL
     X(group_all_reduce)     \
     X(group_gather)         \
     X(group_scatter)        \
-    X(group_exchange) X(group_scan) X(group_scan_before) X(group_all_gather)
+    X(group_exchange)       \
+    X(group_scan)           \
+    X(group_scan_before)    \
+    X(group_all_gather)
 /* In the context of a domain (ndomain), these are followed by the calls of CONTEXT_GROUP, and nsync. */
 #define TYPE_OF_DOMAIN(type) ((int)(TYPE_COLLECTIVE + 0x100u + (unsigned)(type)))
 #define TYPE_OF_SYNC(type)   ((int)((unsigned)(type)&0x3fffu) + 0x4000 - 0x100) /* for TYPE_OF_DOMAIN */
