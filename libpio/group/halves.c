@@ -21,14 +21,15 @@ struct halves {
     const struct collect_reduction *x;
     int type;
     int extra;                                    /* pairs */
-    int number;                                   /* of this member; -1: it is the second of a pair */
+    int number;                                   /* of this member, or of its pair */
     int count;                                    /* of numbers: 2^k */
     int first[STEPS_MAX + 1], end[STEPS_MAX + 1]; /* before each step, the elements that this member goes on with */
 };
 
+/* Of the second of a pair: the first one's. */
 static int number_of(const struct halves *h, int place)
 {
-    return place >= 2 * h->extra ? place - h->extra : place % 2 == 0 ? place / 2 : -1;
+    return place < 2 * h->extra ? place / 2 : place - h->extra;
 }
 
 static int place_of(const struct halves *h, int number)
@@ -113,16 +114,16 @@ int halves_reduce(struct group *g, const struct collect_reduction *x, int root, 
         h.count *= 2;
     h.extra = g->size - h.count;
     h.number = number_of(&h, g->place);
-    bool has_second = h.number >= 0 && h.number < h.extra;
-    if (h.number < 0)
+    bool is_of_pair = h.number < h.extra, is_second = is_of_pair && g->place % 2 != 0;
+    if (is_second)
         result = give(&h, g->place - 1, 0, n);
-    else if (has_second)
+    else if (is_of_pair)
         result = take_and_combine(&h, g->place + 1, true, 0, n);
-    if (result >= 0 && h.number >= 0)
-        result = reduce_numbers(&h, root < 0 ? root : number_of(&h, root - (number_of(&h, root) < 0)));
-    if (result >= 0 && h.number < 0 && (root < 0 || root == g->place))
+    if (result >= 0 && !is_second)
+        result = reduce_numbers(&h, root < 0 ? root : number_of(&h, root));
+    if (result >= 0 && is_second && (root < 0 || root == g->place))
         result = take(&h, g->place - 1, x->elements, n);
-    else if (result >= 0 && has_second && (root < 0 || root == g->place + 1))
+    else if (result >= 0 && is_of_pair && !is_second && (root < 0 || root == g->place + 1))
         result = give(&h, g->place + 1, 0, n);
     return result < 0 ? result : 0;
 }
