@@ -1,11 +1,13 @@
 # Vertex, the node kernel: build/lib/vertex.elf, one image for compute and I/O nodes.
 
 VERTEX_C := boot/machine_mode.c boot/kernel.c base/panic.c shared/text.c memory/copy.c memory/string.c memory/page.c \
-            memory/kmem.c memory/vm.c base/ncu_calls.c trap/event.c message/queue.c message/msg.c \
-            message/console_line.c message/resend.c trap/trap.c process/dispatch.c trap/timer.c trap/signal.c \
-            message/mail.c message/lost.c message/pace.c process/report.c process/returns.c process/kin.c \
+            memory/kmem.c memory/vm.c base/ncu_calls.c trap/event.c message/queue.c message/buffers.c \
+            message/channels.c message/sends.c message/console_line.c message/resend.c trap/trap.c process/dispatch.c \
+            trap/timer.c trap/signal.c \
+            message/delivery.c message/lost.c message/pace.c process/report.c process/returns.c process/kin.c \
             process/fork.c process/proc.c process/tree.c process/load.c process/pipe_open.c process/exec.c \
-            process/exec_here.c trap/syscall.c message/message.c file/path.c file/request.c file/name.c file/file.c \
+            process/exec_here.c trap/syscall.c message/calls_send.c message/calls_read.c message/calls_buffers.c \
+            file/path.c file/request.c file/name.c file/file.c \
             file/node_pipe.c file/poll_wait.c file/async.c file/ask.c file/watch.c file/drive_traps.c \
             message/stated.c message/replies.c message/sync.c
 VERTEX_S := boot/boot.S trap/entry.S
@@ -36,13 +38,13 @@ $(eval $(call vertex_test,vertex/test_page,vertex/memory/page.c $(PAGES_TEST)))
 $(eval $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c vertex/memory/page.c $(PAGES_TEST)))
 $(eval $(call vertex_test,vertex/test_queue,vertex/message/queue.c vertex/memory/kmem.c vertex/memory/page.c \
     $(PAGES_TEST)))
-$(eval $(call vertex_test,vertex/test_msg))
-$(B)/tests/vertex/test_msg: | $(B)/lib/vertex.elf
+$(eval $(call vertex_test,vertex/test_buffers))
+$(B)/tests/vertex/test_buffers: | $(B)/lib/vertex.elf
 $(eval $(call vertex_test,vertex/test_copy,vertex/memory/copy.c))
 $(eval $(call vertex_test,vertex/test_path,vertex/file/path.c))
 $(eval $(call vertex_test,vertex/test_tree,vertex/process/tree.c))
 $(eval $(call vertex_test,vertex/test_text,vertex/shared/text.c))
 $(eval $(call vertex_test,vertex/test_requests,\
     vertex/file/ask.c vertex/file/watch.c vertex/file/async.c vertex/file/file.c vertex/file/node_pipe.c \
-    vertex/file/request.c \
-    vertex/message/msg.c vertex/message/queue.c vertex/file/path.c vertex/file/name.c vertex/memory/copy.c))
+    vertex/file/request.c vertex/file/path.c vertex/file/name.c vertex/memory/copy.c \
+    vertex/message/buffers.c vertex/message/channels.c vertex/message/sends.c vertex/message/queue.c))

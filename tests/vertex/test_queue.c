@@ -1,15 +1,15 @@
 /* The kernel's queue of messages, against a plain list. */
 #include <criterion/criterion.h>
 
-#include "vertex/contract/system.h"
 #include "tests/vertex/pages.h"
+#include "vertex/contract/system.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/memory/page.h"
 #include "vertex/message/queue.h"
 
 enum { COUNT = 9 };
 
-static struct msg_queue queue;
+static struct message_queue queue;
 static struct message message[COUNT];
 static uint64_t payload[COUNT];
 
@@ -30,7 +30,7 @@ static const struct {
 
 static void setup(void)
 {
-    queue = (struct msg_queue){0};
+    queue = (struct message_queue){0};
     for (int i = 0; i < COUNT; i++) {
         payload[i] = sent[i].sequence;
         message[i] =
@@ -41,9 +41,9 @@ static void setup(void)
 
 TestSuite(queue, .init = setup);
 
-static struct msg_pattern pattern_from(uint32_t procid, uint32_t sequence)
+static struct message_pattern pattern_from(uint32_t procid, uint32_t sequence)
 {
-    struct msg_pattern p = pattern_one(0x4030, procid, 0x80a3);
+    struct message_pattern p = pattern_one(0x4030, procid, 0x80a3);
 
     p.by_sequence = true;
     p.sequence = sequence;
@@ -54,26 +54,26 @@ Test(queue, the_oldest_message_that_fits_is_found)
 {
     const struct {
         const char *name;
-        struct msg_pattern pattern;
+        struct message_pattern pattern;
         int found; /* index, -1: none */
     } cases[] = {
-        {"anything a program sees", pattern_of_program(MSG_ANY_NODE, 0, 0, 0xffff), 0},
-        {"the oldest of a type", pattern_one(MSG_ANY_NODE, 0, 10), 0},
+        {"anything a program sees", pattern_of_program(MESSAGE_ANY_NODE, 0, 0, 0xffff), 0},
+        {"the oldest of a type", pattern_one(MESSAGE_ANY_NODE, 0, 10), 0},
         {"type and source", pattern_one(2, 3, 10), 1},
         {"source, any type", pattern_of_program(2, 3, 0, 0xffff), 1},
         {"another process of the source", pattern_of_program(2, 1, 0, 0xffff), -1},
-        {"a narrowed range", pattern_of_program(MSG_ANY_NODE, 0, 11, 20), 2},
+        {"a narrowed range", pattern_of_program(MESSAGE_ANY_NODE, 0, 11, 20), 2},
         {"a program's range does not see the system's types", pattern_of_program(0x4030, 3, 0, 0xffff), -1},
-        {"nor does a high one", pattern_of_program(MSG_ANY_NODE, 0, 0x8000, 0xffff), 5},
-        {"a high type", pattern_one(MSG_ANY_NODE, 0, IN_CONTEXT(CONTEXT_HIGH, 0x80a3)), 5},
+        {"nor does a high one", pattern_of_program(MESSAGE_ANY_NODE, 0, 0x8000, 0xffff), 5},
+        {"a high type", pattern_one(MESSAGE_ANY_NODE, 0, IN_CONTEXT(CONTEXT_HIGH, 0x80a3)), 5},
         {"no such source", pattern_one(3, 3, 10), -1},
-        {"no such type", pattern_one(MSG_ANY_NODE, 0, 12), -1},
-        {"a type in another context", pattern_one(MSG_ANY_NODE, 0, IN_CONTEXT(CONTEXT_SYNC, 10)), 6},
-        {"all of another context", pattern_of_context(MSG_ANY_NODE, 0, CONTEXT_SYNC), 6},
-        {"a group's operation", pattern_one(MSG_ANY_NODE, 0, IN_CONTEXT(CONTEXT_MOST, TYPE_COLLECTIVE)), 7},
-        {"all of a group's but its operations", pattern_of_context(MSG_ANY_NODE, 0, CONTEXT_MOST), 8},
+        {"no such type", pattern_one(MESSAGE_ANY_NODE, 0, 12), -1},
+        {"a type in another context", pattern_one(MESSAGE_ANY_NODE, 0, IN_CONTEXT(CONTEXT_SYNC, 10)), 6},
+        {"all of another context", pattern_of_context(MESSAGE_ANY_NODE, 0, CONTEXT_SYNC), 6},
+        {"a group's operation", pattern_one(MESSAGE_ANY_NODE, 0, IN_CONTEXT(CONTEXT_MOST, TYPE_COLLECTIVE)), 7},
+        {"all of a group's but its operations", pattern_of_context(MESSAGE_ANY_NODE, 0, CONTEXT_MOST), 8},
         {"all of a server's", pattern_of_context(0x4030, 3, CONTEXT_PROGRAM), 3},
-        {"the oldest reply", pattern_one(MSG_ANY_NODE, 0, 0x80a3), 3},
+        {"the oldest reply", pattern_one(MESSAGE_ANY_NODE, 0, 0x80a3), 3},
         {"the reply to one request", pattern_from(3, 6), 4},
         {"no such request", pattern_from(3, 8), -1},
     };
@@ -87,7 +87,7 @@ Test(queue, the_oldest_message_that_fits_is_found)
 
 Test(queue, a_message_without_room_for_a_sequence_number_answers_nothing)
 {
-    struct msg_pattern reply = pattern_from(3, 7);
+    struct message_pattern reply = pattern_from(3, 7);
 
     message[3].bytes = 3;
     cr_expect_null(queue_find(&queue, &reply));
@@ -125,7 +125,7 @@ static void random_setup(void)
     memset(all, 0, MESSAGES * sizeof *all);
     for (int i = 0; i < MESSAGES; i++)
         all[i].payload = &sequences[i];
-    queue = (struct msg_queue){0};
+    queue = (struct message_queue){0};
     listed = 0;
 }
 
@@ -154,21 +154,21 @@ static int below(int n)
     return rand() % n;
 }
 
-static struct msg_pattern random_pattern(const struct shape *s)
+static struct message_pattern random_pattern(const struct shape *s)
 {
-    uint32_t node = below(3) ? (uint32_t)below(s->sources) : MSG_ANY_NODE, procid = below(2), low = below(s->types);
-    struct msg_pattern p = below(3)   ? pattern_one(node, procid, low)
-                           : below(2) ? pattern_of_program(node, procid, low, low + below(s->types))
-                                      : pattern_of_context(node, procid, CONTEXT_PROGRAM);
+    uint32_t node = below(3) ? (uint32_t)below(s->sources) : MESSAGE_ANY_NODE, procid = below(2), low = below(s->types);
+    struct message_pattern p = below(3)   ? pattern_one(node, procid, low)
+                               : below(2) ? pattern_of_program(node, procid, low, low + below(s->types))
+                                          : pattern_of_context(node, procid, CONTEXT_PROGRAM);
 
     p.by_sequence = !below(4);
     p.sequence = below(8);
     return p;
 }
 
-static int list_find(const struct msg_pattern *p, int from)
+static int list_find(const struct message_pattern *p, int from)
 {
-    while (from < listed && !msg_matches(list[from], p))
+    while (from < listed && !message_matches(list[from], p))
         from++;
     return from;
 }
@@ -196,7 +196,7 @@ static void add_one(const struct shape *s)
 
 static void take_one(const struct shape *s, int step)
 {
-    struct msg_pattern p = random_pattern(s);
+    struct message_pattern p = random_pattern(s);
     int at = list_find(&p, 0), second = at < listed ? list_find(&p, at + 1) : listed;
     struct message *m = queue_find(&queue, &p);
 
@@ -255,7 +255,7 @@ Test(queue_random, does_it_with_memory_for_a_small_index_only)
 Test(queue_random, may_be_moved_to_another_place)
 {
     struct shape s = {"moved", 10, 10, 200};
-    struct msg_queue moved;
+    struct message_queue moved;
 
     srand(4);
     while (listed < 200)

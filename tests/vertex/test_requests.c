@@ -1,5 +1,5 @@
 /*
- * The file calls of a process (file.c, async.c, request.c, with msg.c and queue.c) on the host,
+ * The file calls of a process (file.c, async.c, request.c, with buffers.c and queue.c) on the host,
  * under the sanitizers, which see what a node does not: a message used after its release, or
  * released twice. Memory is malloc's, the network a list, and the server answers correctly or in one
  * of several wrong ways. At every place memory may run out, a copy may fail, or the process may be
@@ -15,7 +15,9 @@
 #include "vertex/file/async.h"
 #include "vertex/file/file.h"
 #include "vertex/file/request.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/channels.h"
+#include "vertex/message/sends.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/syscall.h"
@@ -186,7 +188,7 @@ int proc_new_message_late(struct proc *proc, uint64_t capacity, bool pages, stru
     return -N_ENOMEM;
 }
 
-void mail_receive(struct proc *proc, struct message *m)
+void delivery_receive(struct proc *proc, struct message *m)
 {
     cr_assert_gt(m->holds, 0);
     queue_remove(&proc->inbox, m);
@@ -270,7 +272,7 @@ static void answer_probe(void)
         return;
     int left = allocations_left;
     allocations_left = NEVER;
-    struct message *m = msg_new(sizeof(struct server_count));
+    struct message *m = message_new(sizeof(struct server_count));
     allocations_left = left;
     *(struct server_count *)m->payload = (struct server_count){.count = answer == HUNG ? 1 : probes};
     m->bytes = sizeof(struct server_count);
@@ -284,12 +286,12 @@ static void end_send(struct request *r)
 
     if (!r->sending)
         return;
-    struct message *m = msg_sent(&cause);
+    struct message *m = message_sent(&cause);
     if (answer == UNDELIVERABLE) {
         request_failed(&p, m, -N_EHOSTUNREACH);
         r->answered = true;
     }
-    msg_release(m);
+    message_release(m);
     r->sending = NULL;
     if (r->type == N_PROBE)
         answer_probe();
@@ -347,7 +349,7 @@ static void reply_to(const struct request *r)
         bytes = 0;
     int left = allocations_left;
     allocations_left = NEVER;
-    struct message *m = msg_new(sizeof(struct file_reply) + bytes);
+    struct message *m = message_new(sizeof(struct file_reply) + bytes);
     allocations_left = left;
     struct file_reply head = {r->head.seq, (int32_t)status};
     memcpy(m->payload, &head, sizeof head);
@@ -617,7 +619,7 @@ static void end(void)
     allocations_left = copies_left = NEVER;
     event_reap();
     while ((m = queue_take_first(&p.inbox)))
-        msg_release(m);
+        message_release(m);
     file_free_all(&p);
 }
 
@@ -629,8 +631,8 @@ static int64_t try_call(int call, enum answer with, int allocations, int copies)
     copies_left = copies;
     int64_t status = calls[call].make();
     end();
-    cr_assert_eq(msg_count(), 0, "%s, answer %d, %d allocations, %d copies: %u messages are left", calls[call].name,
-                 with, allocations, copies, msg_count());
+    cr_assert_eq(channels_other_messages(), 0, "%s, answer %d, %d allocations, %d copies: %u messages are left",
+                 calls[call].name, with, allocations, copies, channels_other_messages());
     cr_assert_eq(live, 0, "%s, answer %d, %d allocations, %d copies: %d objects are left", calls[call].name, with,
                  allocations, copies, live);
     return status;
@@ -722,7 +724,7 @@ Test(requests, give_up_a_server_that_was_given_up_soon)
     answer = GOOD;
     cr_expect_eq(stat_name(), 0);
     end();
-    cr_expect_eq(msg_count(), 0);
+    cr_expect_eq(channels_other_messages(), 0);
 }
 
 Test(requests, open_a_file_and_read_another)
@@ -770,7 +772,7 @@ Test(requests, set_the_view_of_the_file_they_named_when_its_server_agrees)
     cr_expect_eq(CALL(askstart, file, N_FVIEW, 1, BUFFER, FILE_VIEW_MAX_BYTES + 1), -N_E2BIG);
     end();
     cr_expect_eq(live, 0);
-    cr_expect_eq(msg_count(), 0);
+    cr_expect_eq(channels_other_messages(), 0);
 }
 
 Test(requests, have_as_many_questions_as_they_may)
@@ -784,5 +786,5 @@ Test(requests, have_as_many_questions_as_they_may)
     cr_expect_eq(CALL(askend, 1, 0), -N_EINVAL, "the open's");
     end();
     cr_expect_eq(live, 0);
-    cr_expect_eq(msg_count(), 0);
+    cr_expect_eq(channels_other_messages(), 0);
 }

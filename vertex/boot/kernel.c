@@ -8,7 +8,7 @@
 #include "vertex/base/ncu_calls.h"
 #include "vertex/contract/machine.h"
 #include "vertex/memory/page.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/channels.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/load.h"
 #include "vertex/trap/trap.h"
@@ -27,7 +27,7 @@ void main(uint64_t window)
 {
     memory_init(window); /* pages */
     trap_init();         /* where traps go */
-    msg_init();          /* a receive armed on every channel */
+    channels_init();     /* a receive armed on every channel */
     if (NODE_IS_IO(MAILBOX->node))
         load_builtin(); /* nsdisk */
     sched_main();       /* and wait for a program */

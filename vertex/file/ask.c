@@ -12,7 +12,7 @@
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/syscall.h"
 
@@ -75,7 +75,7 @@ static int64_t start(struct proc *p, const struct target *t, const uint64_t *arg
     if (ufid < 0) {
         if (a)
             kmem_free(MEM_PROCESS, a, sizeof *a);
-        msg_release(m);
+        message_release(m);
         return ufid;
     }
     *a = (struct ask){
@@ -106,7 +106,7 @@ static int make_request(struct proc *p, const struct target *t, const uint64_t *
     error = vm_copy_in(&p->vm, (char *)(*m)->payload + (*m)->bytes, arg[3], bytes);
     (*m)->bytes += bytes;
     if (error)
-        msg_release(*m);
+        message_release(*m);
     return error;
 }
 

@@ -8,7 +8,7 @@
 #include "vertex/contract/errors.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/kmem.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
@@ -81,12 +81,12 @@ static void end_record(struct proc *p, struct async *a, int64_t status, const st
     unlink_record(p, a);
 }
 
-static struct msg_pattern reply_to(const struct async *a)
+static struct message_pattern reply_to(const struct async *a)
 {
     return pattern_reply(a->node, N_REPLY(a->type), a->sequence);
 }
 
-/* As msg_matches with reply_to(a), but without building a pattern for each record that a search looks at. */
+/* As message_matches with reply_to(a), but without building a pattern for each record that a search looks at. */
 static bool answers(const struct async *a, uint32_t node, uint32_t tag, uint32_t sequence)
 {
     return node == a->node && TAG_TYPE(tag) == N_REPLY(a->type) && TAG_FROM(tag) == 0 && sequence == a->sequence;
@@ -117,7 +117,7 @@ static struct async *most_recent(const struct proc *p, uint64_t ufid, uint32_t t
 
 /* ---- Replies taken by nread ---- */
 
-struct message *async_find_arrived(const struct proc *p, const struct msg_pattern *pattern)
+struct message *async_find_arrived(const struct proc *p, const struct message_pattern *pattern)
 {
     struct message *m = queue_find(&p->inbox, pattern);
 
@@ -126,10 +126,10 @@ struct message *async_find_arrived(const struct proc *p, const struct msg_patter
     return m;
 }
 
-const struct async *async_expected(const struct proc *p, const struct msg_pattern *pattern)
+const struct async *async_expected(const struct proc *p, const struct message_pattern *pattern)
 {
     for (const struct async *a = p->async; a; a = a->next)
-        if (N_REPLY(a->type) == pattern->type_low && (pattern->node == MSG_ANY_NODE || pattern->node == a->node))
+        if (N_REPLY(a->type) == pattern->type_low && (pattern->node == MESSAGE_ANY_NODE || pattern->node == a->node))
             return a;
     return NULL;
 }
@@ -142,7 +142,7 @@ void async_watch(struct proc *p, const struct async *a, struct watch *w)
 int async_answer(struct proc *p, uint32_t node, uint32_t reply_type, int32_t error)
 {
     const struct async *oldest = NULL;
-    struct message *m = msg_new(sizeof(struct file_reply));
+    struct message *m = message_new(sizeof(struct file_reply));
 
     if (!m)
         return -N_ENOMEM;
@@ -178,12 +178,12 @@ void async_taken(struct proc *p, const struct message *m)
 
 static void drop_reply(struct proc *p, const struct async *a)
 {
-    const struct msg_pattern reply = reply_to(a);
+    const struct message_pattern reply = reply_to(a);
     struct message *m = queue_find(&p->inbox, &reply);
 
     if (m) {
         queue_remove(&p->inbox, m);
-        msg_release(m);
+        message_release(m);
     }
 }
 
@@ -227,7 +227,7 @@ static int start(struct proc *p, uint64_t ufid, uint32_t type, const struct plac
         a = kmem_alloc(MEM_PROCESS, sizeof *a);
     }
     if (!a) {
-        msg_release(m);
+        message_release(m);
         return -N_ENOMEM;
     }
     *a = (struct async){p->async, ufid, f->node, type, 0, place->positioned, place->offset, place->bytes, ncu_time()};
@@ -294,7 +294,7 @@ int async_request_with(struct proc *p, const struct file_request *fields, uint64
         return error;
     error = proc_copy_in(p, (char *)(*m)->payload + (*m)->bytes, from, fields->bytes);
     if (error) {
-        msg_release(*m);
+        message_release(*m);
         return error;
     }
     (*m)->bytes += fields->bytes;

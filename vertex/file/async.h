@@ -25,9 +25,9 @@ int async_write_request(struct proc *p, const struct file *f, uint32_t flags, ui
                         uint64_t offset, struct message **m);
 
 /* Returns the oldest arrived reply to a start that matches the pattern, or NULL. */
-struct message *async_find_arrived(const struct proc *p, const struct msg_pattern *pattern);
+struct message *async_find_arrived(const struct proc *p, const struct message_pattern *pattern);
 /* Returns a start under way that may still get a reply which matches the pattern, or NULL. */
-const struct async *async_expected(const struct proc *p, const struct msg_pattern *pattern);
+const struct async *async_expected(const struct proc *p, const struct message_pattern *pattern);
 /* Begins to watch its server. */
 void async_watch(struct proc *p, const struct async *a, struct watch *w);
 /* Returns true if the arrived message is the reply to a start under way; the same of one with that content. */

@@ -9,8 +9,8 @@
 #include "vertex/base/panic.h"
 #include "vertex/contract/errors.h"
 #include "vertex/memory/copy.h"
-#include "vertex/message/mail.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/delivery.h"
 #include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/proc.h"
@@ -82,7 +82,7 @@ RARE void disk_started_done(const struct ncu_cause *cause)
     command[place].status = cause->status;
     queue_done(place);
     if (p)
-        mail_interrupt(p, -N_EAGAIN);
+        delivery_interrupt(p, -N_EAGAIN);
 }
 
 static int error_of_status(int32_t status)
@@ -133,7 +133,7 @@ static int run_bounced(struct proc *p, uint32_t drive, bool write, uint64_t sect
         error = run_command(drive, write, sector, sectors, buffer->payload);
     if (!error && !write)
         error = vm_copy_out(&p->vm, user, buffer->payload, bytes);
-    msg_release(buffer);
+    message_release(buffer);
     return error;
 }
 
@@ -218,7 +218,7 @@ static int finish(struct proc *p, struct command *c)
     if (c->bounce) {
         if (!error)
             error = vm_copy_out(&p->vm, c->to, c->bounce->payload, c->bytes);
-        msg_release(c->bounce);
+        message_release(c->bounce);
     }
     c->state = FREE;
     return error;
@@ -255,7 +255,7 @@ void disk_drop_all(void)
         sched_wait(NCU_WAIT_DISK, drive, NCU_WAIT_ANY);
     for (uint32_t i = 0; i < DISK_COMMANDS_MAX; i++) {
         if (command[i].state == DONE && command[i].bounce)
-            msg_release(command[i].bounce);
+            message_release(command[i].bounce);
         command[i].state = FREE;
     }
     first_done = NO_PLACE;

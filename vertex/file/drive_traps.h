@@ -4,7 +4,7 @@
  *
  *   free --disk_start--> under way --CAUSE_STARTED_DONE--> done --disk_end--> free
  *
- * Commands that are done wait in a queue. disk_or_read (message.c) waits for a message or for that queue.
+ * Commands that are done wait in a queue. disk_or_read (message/calls_read.c) waits for a message or for that queue.
  */
 #ifndef VERTEX_DRIVE_TRAPS_H
 #define VERTEX_DRIVE_TRAPS_H

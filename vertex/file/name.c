@@ -11,7 +11,7 @@
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
 #include "vertex/trap/syscall.h"
 
 /* ---- The server of a name ---- */
@@ -156,7 +156,7 @@ static int64_t call_either_way(struct proc *p, uint32_t type, struct target *fir
     if (!turned)
         return status;
     if (reply && *reply)
-        msg_release(*reply);
+        message_release(*reply);
     return name_call(p, type, first, second, fields, data, reply);
 }
 

@@ -10,7 +10,7 @@
 #include "vertex/file/file.h"
 #include "vertex/file/node_pipe.h"
 #include "vertex/file/request.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
@@ -70,13 +70,13 @@ static void ask_for_later(struct proc *p, struct input *input)
 /* Takes the answer to the question that the front end has kept, if it has come. */
 static void look_for_answer(struct proc *p, struct input *input)
 {
-    const struct msg_pattern reply = pattern_reply(NODE_HOST, N_REPLY(N_FPOLL), input->held);
+    const struct message_pattern reply = pattern_reply(NODE_HOST, N_REPLY(N_FPOLL), input->held);
     struct message *m = input->held ? queue_find(&p->inbox, &reply) : NULL;
 
     if (!m)
         return;
     queue_remove(&p->inbox, m);
-    msg_release(m);
+    message_release(m);
     p->awaited = input->held = 0;
     input->ready = true;
 }

@@ -10,9 +10,10 @@
 #include "vertex/file/async.h"
 #include "vertex/file/watch.h"
 #include "vertex/memory/copy.h"
+#include "vertex/message/buffers.h"
 #include "vertex/message/charge.h"
-#include "vertex/message/mail.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/delivery.h"
+#include "vertex/message/sends.h"
 #include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/event.h"
@@ -58,12 +59,12 @@ static uint32_t via_of(struct proc *p, uint32_t node)
 {
     const struct proc_via *v = NODE_IS_IO(node) ? find_via(p, node) : NULL;
 
-    return v && v->node == node ? v->channel : MSG_VIA_NEAREST;
+    return v && v->node == node ? v->channel : MESSAGE_VIA_NEAREST;
 }
 
 int request_choose_channel(struct proc *p, uint32_t node, int32_t channel)
 {
-    while (msg_sends_under_way()) {
+    while (sends_under_way()) {
         sched_wait_for_sends();
         if (p->killed)
             return -N_EINTR;
@@ -88,14 +89,14 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
     if (!stated_covers(p, node, type))
         charge_send(bytes);
     stated_request(p, node, type, bytes);
-    mail_note_sent(p, m);
-    msg_post(m, node, TAG(type, p->procid, 0));
-    if (msg_reap_is_due(p->procid, bytes))
+    delivery_note_sent(p, m);
+    message_post(m, node, TAG(type, p->procid, 0));
+    if (sends_reap_is_due(p->procid, bytes))
         event_reap();
     return last_sequence;
 }
 
-static int await(struct proc *p, const struct msg_pattern *reply, uint64_t sent_cycles, struct message **m)
+static int await(struct proc *p, const struct message_pattern *reply, uint64_t sent_cycles, struct message **m)
 {
     struct watch w;
     int error = 0;
@@ -124,17 +125,17 @@ bool request_is_awaited(const struct proc *p, const struct message *m)
 int64_t request_await_since(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, uint64_t sent_cycles,
                             struct message **reply)
 {
-    struct msg_pattern pattern = pattern_reply(node, N_REPLY(type), sequence);
+    struct message_pattern pattern = pattern_reply(node, N_REPLY(type), sequence);
     struct message *m;
 
     *reply = NULL;
     int error = await(p, &pattern, sent_cycles, &m);
     if (error)
         return error;
-    mail_receive(p, m);
+    delivery_receive(p, m);
     stated_return(p);
     if (m->bytes < sizeof(struct file_reply)) {
-        msg_release(m);
+        message_release(m);
         return -N_EPROTO;
     }
     *reply = m;
@@ -150,7 +151,7 @@ int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t 
     if (reply)
         *reply = answer;
     else if (answer)
-        msg_release(answer);
+        message_release(answer);
     return status;
 }
 
@@ -231,11 +232,11 @@ void request_refuse(struct message *m, int32_t error)
     struct message *reply = NULL;
 
     if (N_IS_FILE_REQUEST(type) || type == N_SHUTDOWN)
-        reply = msg_new(sizeof(struct file_reply));
+        reply = message_new(sizeof(struct file_reply));
     if (reply) {
         *(struct file_reply *)reply->payload = (struct file_reply){message_sequence(m), error};
         reply->bytes = sizeof(struct file_reply);
-        msg_post(reply, m->node, TAG(N_REPLY(type), 0, TAG_FROM(m->tag)));
+        message_post(reply, m->node, TAG(N_REPLY(type), 0, TAG_FROM(m->tag)));
     }
-    msg_release(m);
+    message_release(m);
 }

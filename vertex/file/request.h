@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "vertex/contract/proto.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
 #include "vertex/process/proc.h"
 
 /* Allocates a request with these fields and room for `extra` more bytes. -N_ENOMEM, -N_EINTR. */
@@ -53,7 +53,7 @@ int64_t request_ask_by_name(struct proc *p, struct file_request fields, uint64_t
 static inline void reply_release(struct message *reply) /* NULL is allowed */
 {
     if (reply)
-        msg_release(reply);
+        message_release(reply);
 }
 
 /* Return the data after struct file_reply, and its length. */

@@ -6,7 +6,8 @@
 #include "vertex/base/attr.h"
 #include "vertex/contract/system.h"
 #include "vertex/file/drive_traps.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/sends.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
@@ -55,14 +56,14 @@ static bool give_up(uint32_t node)
 static void release_probe(struct watch *w)
 {
     if (w->probe)
-        msg_release(w->probe);
+        message_release(w->probe);
     w->probe = NULL;
 }
 
 /* Without memory for one, the next is tried later. */
 static void send_probe(struct proc *p, struct watch *w)
 {
-    struct message *m = msg_new(sizeof(struct server_count));
+    struct message *m = message_new(sizeof(struct server_count));
 
     if (!m)
         return;
@@ -72,7 +73,7 @@ static void send_probe(struct proc *p, struct watch *w)
     m->holds++;
     w->probe = m;
     p->server_answered = false;
-    msg_post(m, w->node, TAG(N_PROBE, 0, 0));
+    message_post(m, w->node, TAG(N_PROBE, 0, 0));
 }
 
 /* On an I/O node: answers with what its server and its drives have done since the start. The probe itself becomes the
@@ -82,12 +83,12 @@ RARE void watch_probe_arrived(struct message *m)
     const struct proc *server = proc_find(0);
 
     if (m->bytes != sizeof(struct server_count) || !server) {
-        msg_release(m);
+        message_release(m);
         return;
     }
     ((struct server_count *)m->payload)->count =
         server->monitor.copied + server->monitor.landed + server->monitor.mapped + disk_commands_ended();
-    msg_post(m, m->node, TAG(N_PROGRESS, 0, 0));
+    message_post(m, m->node, TAG(N_PROGRESS, 0, 0));
 }
 
 RARE void watch_answer_arrived(struct message *m)
@@ -100,7 +101,7 @@ RARE void watch_answer_arrived(struct message *m)
         p->server_count = count->count;
         timer_set(p, ncu_time() + 1); /* it is judged at once */
     }
-    msg_release(m);
+    message_release(m);
 }
 
 /* ---- Watching ---- */

@@ -5,14 +5,15 @@
 
 #include "vertex/base/ncu_calls.h"
 #include "vertex/contract/system.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/sends.h"
 #include "vertex/shared/text.h"
 
 enum { LINE_BYTES = 256 };
 
 void console_line(const char *format, ...)
 {
-    struct message *m = msg_new(LINE_BYTES);
+    struct message *m = message_new(LINE_BYTES);
     va_list list;
 
     if (!m)
@@ -24,5 +25,5 @@ void console_line(const char *format, ...)
     va_end(list);
     line[n++] = '\n';
     m->bytes = n;
-    msg_post(m, NODE_HOST, TAG(N_CONSOLE, 0, 0));
+    message_post(m, NODE_HOST, TAG(N_CONSOLE, 0, 0));
 }

@@ -8,10 +8,11 @@
 #include "vertex/base/panic.h"
 #include "vertex/contract/errors.h"
 #include "vertex/memory/kmem.h"
+#include "vertex/message/buffers.h"
 #include "vertex/message/charge.h"
 #include "vertex/message/console_line.h"
-#include "vertex/message/mail.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/delivery.h"
+#include "vertex/message/sends.h"
 #include "vertex/trap/event.h"
 
 struct lost { /* messages to one node, with one tag */
@@ -60,7 +61,7 @@ static bool has_notice(uint32_t node, uint32_t tag)
 /* resend.h orders messages by their start: the notice takes the place of the lost message. False: no memory. */
 static bool send_notice(struct proc *p, uint32_t node, const struct lost_notice *notice, uint64_t start_cycles)
 {
-    struct message *m = msg_new(sizeof *notice);
+    struct message *m = message_new(sizeof *notice);
 
     if (!m)
         return false;
@@ -70,7 +71,7 @@ static bool send_notice(struct proc *p, uint32_t node, const struct lost_notice 
     m->start_cycles = start_cycles;
     if (p->last_sent == m) /* a freed message, whose memory the notice reuses */
         p->last_sent = NULL;
-    msg_post(m, node, TAG(N_LOST, p->procid, TAG_TO(notice->tag)));
+    message_post(m, node, TAG(N_LOST, p->procid, TAG_TO(notice->tag)));
     return true;
 }
 
@@ -84,7 +85,7 @@ static void pay(struct proc *p, struct lost *l)
 
 static int32_t error_of(const struct ncu_cause *cause)
 {
-    return mail_error_of_status(cause->status);
+    return delivery_error_of_status(cause->status);
 }
 
 static void note_message(struct proc *p, const struct message *m, const struct ncu_cause *cause)
@@ -182,7 +183,7 @@ void lost_arrived(struct message *m)
     struct proc *p = proc_find(TAG_TO(notice.tag));
 
     if (m->bytes != sizeof notice || !has_notice(MAILBOX->node, notice.tag)) {
-        msg_release(m);
+        message_release(m);
         return;
     }
     m->tag = notice.tag;
@@ -192,5 +193,5 @@ void lost_arrived(struct message *m)
         m->bytes = LOST_BYTES;
     if (p)
         p->monitor.missed += notice.count;
-    mail_deliver(m);
+    delivery_give(m);
 }

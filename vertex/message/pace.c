@@ -4,7 +4,7 @@
 #include "vertex/message/pace.h"
 
 #include "vertex/base/attr.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/channels.h"
 #include "vertex/trap/timer.h"
 
 int32_t pace_left = PACE_WORK_CYCLES;
@@ -32,5 +32,5 @@ RARE void pace_end_rest(void)
     resting = false;
     pace_left = PACE_WORK_CYCLES;
     timer_set_rest(NCU_TIMER_NONE);
-    msg_end_rest();
+    channels_end_rest();
 }

@@ -27,7 +27,7 @@ extern int32_t pace_left; /* of PACE_WORK_CYCLES; negative: the channels rest, o
 
 bool pace_look(const struct ncu_cause *cause);
 
-/* Called when a message has been queued. Returns false if its channel must rest (msg_rest). */
+/* Called when a message has been queued. Returns false if its channel must rest (channel_rest). */
 static inline bool pace_allows(const struct ncu_cause *cause)
 {
     pace_left -= PACE_MESSAGE_CYCLES + (cause->bytes <= PACE_COPIED_BYTES ? (int32_t)cause->bytes : 0);

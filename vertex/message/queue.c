@@ -104,7 +104,7 @@ static size_t index_bytes(uint32_t bits)
     return sizeof(struct queue_index) + (2 * sizeof(struct queue_chain) << bits);
 }
 
-static void index_free(struct msg_queue *q)
+static void index_free(struct message_queue *q)
 {
     if (q->index)
         kmem_free(MEM_MESSAGE, q->index, index_bytes(q->index->bits));
@@ -126,7 +126,7 @@ static struct queue_index *index_new(uint32_t bits)
 }
 
 /* Makes the first index, or a larger one. Without memory tries again when the queue is twice as long. */
-static RARE void grow(struct msg_queue *q)
+static RARE void grow(struct message_queue *q)
 {
     uint32_t bits = q->index ? q->index->bits + BITS_STEP : BITS_FIRST;
     struct queue_index *x = bits <= BITS_MOST ? index_new(bits) : NULL;
@@ -141,7 +141,7 @@ static RARE void grow(struct msg_queue *q)
 }
 
 /* The queue has more than QUEUE_INDEX_FROM messages, or had since it was last empty. */
-static RARE void added_to_long(struct msg_queue *q, struct message *m)
+static RARE void added_to_long(struct message_queue *q, struct message *m)
 {
     if (q->index)
         index_add(q->index, m);
@@ -151,7 +151,7 @@ static RARE void added_to_long(struct msg_queue *q, struct message *m)
 
 /* ---- The queue ---- */
 
-void queue_add(struct msg_queue *q, struct message *m)
+void queue_add(struct message_queue *q, struct message *m)
 {
     append(&q->first, &q->last, m, QUEUE_ARRIVAL);
     q->count++;
@@ -159,7 +159,7 @@ void queue_add(struct msg_queue *q, struct message *m)
         added_to_long(q, m);
 }
 
-static RARE void remove_any(struct msg_queue *q, struct message *m)
+static RARE void remove_any(struct message_queue *q, struct message *m)
 {
     take_out(&q->first, &q->last, m, QUEUE_ARRIVAL);
     if (q->index)
@@ -168,7 +168,7 @@ static RARE void remove_any(struct msg_queue *q, struct message *m)
         index_free(q);
 }
 
-void queue_remove(struct msg_queue *q, struct message *m)
+void queue_remove(struct message_queue *q, struct message *m)
 {
     q->count--;
     if (q->last == m && q->first == m && !q->index)
@@ -177,7 +177,7 @@ void queue_remove(struct msg_queue *q, struct message *m)
         remove_any(q, m);
 }
 
-struct message *queue_take_first(struct msg_queue *q)
+struct message *queue_take_first(struct message_queue *q)
 {
     struct message *m = q->first;
 
@@ -186,27 +186,27 @@ struct message *queue_take_first(struct msg_queue *q)
     return m;
 }
 
-bool msg_matches(const struct message *m, const struct msg_pattern *p)
+bool message_matches(const struct message *m, const struct message_pattern *p)
 {
     return pattern_fits(p, m->node, m->tag) && (!p->by_sequence || message_sequence(m) == p->sequence);
 }
 
 /* Returns the first match of the list from m on, m included. */
-static struct message *find_from(struct message *m, const struct msg_pattern *p, enum queue_list list)
+static struct message *find_from(struct message *m, const struct message_pattern *p, enum queue_list list)
 {
-    while (m && !msg_matches(m, p))
+    while (m && !message_matches(m, p))
         m = next(m, list);
     return m;
 }
 
 /* A message that matches is in both chains. The search ends when either finds it or ends. */
-static struct message *find_in_both(struct queue_index *x, const struct msg_pattern *p)
+static struct message *find_in_both(struct queue_index *x, const struct message_pattern *p)
 {
     struct message *of_source = source_chain(x, p->node, TAG_FROM(p->tag))->first;
     struct message *of_type = type_chain(x, p->type_low)->first;
 
-    while (of_source && of_type && !msg_matches(of_source, p)) {
-        if (msg_matches(of_type, p))
+    while (of_source && of_type && !message_matches(of_source, p)) {
+        if (message_matches(of_type, p))
             return of_type;
         of_source = next(of_source, QUEUE_SOURCE);
         of_type = next(of_type, QUEUE_TYPE);
@@ -214,9 +214,9 @@ static struct message *find_in_both(struct queue_index *x, const struct msg_patt
     return of_source && of_type ? of_source : NULL;
 }
 
-static RARE struct message *find_by_index(const struct msg_queue *q, const struct msg_pattern *p)
+static RARE struct message *find_by_index(const struct message_queue *q, const struct message_pattern *p)
 {
-    bool one_source = p->node != MSG_ANY_NODE, one_type = p->types == PATTERN_ONE;
+    bool one_source = p->node != MESSAGE_ANY_NODE, one_type = p->types == PATTERN_ONE;
 
     if (one_source && one_type)
         return find_in_both(q->index, p);
@@ -227,18 +227,18 @@ static RARE struct message *find_by_index(const struct msg_queue *q, const struc
     return find_from(q->first, p, QUEUE_ARRIVAL);
 }
 
-struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *p)
+struct message *queue_find(const struct message_queue *q, const struct message_pattern *p)
 {
     return q->index ? find_by_index(q, p) : find_from(q->first, p, QUEUE_ARRIVAL);
 }
 
-struct message *queue_find_next(const struct msg_queue *q, const struct msg_pattern *p, const struct message *m)
+struct message *queue_find_next(const struct message_queue *q, const struct message_pattern *p, const struct message *m)
 {
     enum queue_list list = QUEUE_ARRIVAL;
 
     if (q->index && p->types == PATTERN_ONE)
         list = QUEUE_TYPE;
-    else if (q->index && p->node != MSG_ANY_NODE)
+    else if (q->index && p->node != MESSAGE_ANY_NODE)
         list = QUEUE_SOURCE;
     return find_from(next(m, list), p, list);
 }

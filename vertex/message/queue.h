@@ -24,13 +24,13 @@
 #include "vertex/contract/system.h"
 
 enum message_place {
-    MSG_INLINE, /* the payload follows the header */
-    MSG_PAGES,  /* the payload has pages of its own, which can be mapped into a program */
-    MSG_LANDED, /* the payload is memory of the process that waits for the message in nread */
+    MESSAGE_INLINE, /* the payload follows the header */
+    MESSAGE_PAGES,  /* the payload has pages of its own, which can be mapped into a program */
+    MESSAGE_LANDED, /* the payload is memory of the process that waits for the message in nread */
 };
 
-#define MSG_OF_KERNEL   8u /* the owner of messages that Vertex itself sends; below it are procids */
-#define MSG_VIA_NEAREST ((uint32_t)NCU_VIA_NEAREST)
+#define MESSAGE_OF_KERNEL   8u /* the owner of messages that Vertex itself sends; below it are procids */
+#define MESSAGE_VIA_NEAREST ((uint32_t)NCU_VIA_NEAREST)
 
 /* The neighbours in a list, as byte offsets from the message itself; 0: none. All messages lie within 2 GB, so a link
  * needs half the size of a pointer. */
@@ -52,9 +52,9 @@ struct message {
     uint32_t tag;      /* vertex/contract/system.h */
     uint32_t node;     /* sender's address; in a message being sent, the last destination's */
     uint32_t sequence; /* of a file request being sent */
-    uint32_t via;      /* of a message being sent: the I/O node's channel to use, or MSG_VIA_NEAREST */
+    uint32_t via;      /* of a message being sent: the I/O node's channel to use, or MESSAGE_VIA_NEAREST */
     uint8_t place;     /* enum message_place */
-    uint8_t owner;     /* procid of the process that sends it, or MSG_OF_KERNEL */
+    uint8_t owner;     /* procid of the process that sends it, or MESSAGE_OF_KERNEL */
     uint16_t pad;
     uint64_t start_cycles; /* the sender's SEND was executed */
     uint64_t done_cycles;  /* last byte delivered */
@@ -74,7 +74,7 @@ struct queue_chain {
 struct queue_index;
 
 /* An empty queue is all zero. A queue may be moved in memory. */
-struct msg_queue {
+struct message_queue {
     struct message *first, *last;
     struct queue_index *index; /* NULL: none */
     uint32_t count;
@@ -83,7 +83,7 @@ struct msg_queue {
 
 #define QUEUE_INDEX_FROM 16u
 
-#define MSG_ANY_NODE (~0u)
+#define MESSAGE_ANY_NODE (~0u)
 
 enum pattern_types {
     PATTERN_ONE,      /* type_low, which tag and mask contain */
@@ -91,8 +91,8 @@ enum pattern_types {
     PATTERN_ALL,      /* all messages in the range */
 };
 
-struct msg_pattern {
-    uint32_t node;      /* sender, or MSG_ANY_NODE */
+struct message_pattern {
+    uint32_t node;      /* sender, or MESSAGE_ANY_NODE */
     uint32_t tag, mask; /* the message's tag equals `tag` in the bits of `mask`, which has all procid bits or none */
     enum pattern_types types;
     uint32_t type_low, type_high; /* inclusive; with their context (TAG_TYPE) if equal, else without */
@@ -100,23 +100,23 @@ struct msg_pattern {
     uint32_t sequence;
 };
 
-/* Matches one type, with its context, from one process or from any (MSG_ANY_NODE). */
-static inline struct msg_pattern pattern_one(uint32_t node, uint32_t procid, uint32_t type)
+/* Matches one type, with its context, from one process or from any (MESSAGE_ANY_NODE). */
+static inline struct message_pattern pattern_one(uint32_t node, uint32_t procid, uint32_t type)
 {
-    bool any = node == MSG_ANY_NODE;
+    bool any = node == MESSAGE_ANY_NODE;
 
-    return (struct msg_pattern){.node = node,
-                                .tag = TAG(type, any ? 0 : procid, 0),
-                                .types = PATTERN_ONE,
-                                .mask = IN_CONTEXT(0x1f, 0xffff) | (any ? 0 : TAG_ALL_FROM),
-                                .type_low = type,
-                                .type_high = type};
+    return (struct message_pattern){.node = node,
+                                    .tag = TAG(type, any ? 0 : procid, 0),
+                                    .types = PATTERN_ONE,
+                                    .mask = IN_CONTEXT(0x1f, 0xffff) | (any ? 0 : TAG_ALL_FROM),
+                                    .type_low = type,
+                                    .type_high = type};
 }
 
 /* Matches the reply of that type with this sequence number. */
-static inline struct msg_pattern pattern_reply(uint32_t node, uint32_t type, uint32_t sequence)
+static inline struct message_pattern pattern_reply(uint32_t node, uint32_t type, uint32_t sequence)
 {
-    struct msg_pattern p = pattern_one(node, 0, type);
+    struct message_pattern p = pattern_one(node, 0, type);
 
     p.by_sequence = true;
     p.sequence = sequence;
@@ -124,9 +124,9 @@ static inline struct msg_pattern pattern_reply(uint32_t node, uint32_t type, uin
 }
 
 /* These match a range of types: a program's nwrite messages, or all types of one context but a group's operations. */
-static inline struct msg_pattern pattern_of_program(uint32_t node, uint32_t procid, uint32_t low, uint32_t high)
+static inline struct message_pattern pattern_of_program(uint32_t node, uint32_t procid, uint32_t low, uint32_t high)
 {
-    struct msg_pattern p = pattern_one(node, procid, 0);
+    struct message_pattern p = pattern_one(node, procid, 0);
 
     p.mask = (p.mask & TAG_ALL_FROM) | TAG_NOT_PROGRAM;
     p.types = PATTERN_PROGRAMS;
@@ -135,9 +135,9 @@ static inline struct msg_pattern pattern_of_program(uint32_t node, uint32_t proc
     return p;
 }
 
-static inline struct msg_pattern pattern_of_context(uint32_t node, uint32_t procid, enum context context)
+static inline struct message_pattern pattern_of_context(uint32_t node, uint32_t procid, enum context context)
 {
-    struct msg_pattern p = pattern_one(node, procid, IN_CONTEXT(context, 0));
+    struct message_pattern p = pattern_one(node, procid, IN_CONTEXT(context, 0));
 
     p.mask = (p.mask & TAG_ALL_FROM) | TAG_ALL_CONTEXTS | (context >= CONTEXT_LIBRARIES ? TYPE_COLLECTIVE : 0);
     p.types = PATTERN_ALL;
@@ -146,25 +146,26 @@ static inline struct msg_pattern pattern_of_context(uint32_t node, uint32_t proc
     return p;
 }
 
-void queue_add(struct msg_queue *q, struct message *m);
-void queue_remove(struct msg_queue *q, struct message *m); /* m is in the queue */
-struct message *queue_take_first(struct msg_queue *q);     /* NULL if empty */
+void queue_add(struct message_queue *q, struct message *m);
+void queue_remove(struct message_queue *q, struct message *m); /* m is in the queue */
+struct message *queue_take_first(struct message_queue *q);     /* NULL if empty */
 
 /* Returns true if a message of that sender and tag matches, apart from its sequence number. */
-static inline bool pattern_fits(const struct msg_pattern *p, uint32_t node, uint32_t tag)
+static inline bool pattern_fits(const struct message_pattern *p, uint32_t node, uint32_t tag)
 {
     uint32_t number = TAG_NUMBER(tag);
 
-    if (((tag ^ p->tag) & p->mask) != 0 || (p->node != node && p->node != MSG_ANY_NODE))
+    if (((tag ^ p->tag) & p->mask) != 0 || (p->node != node && p->node != MESSAGE_ANY_NODE))
         return false;
     return p->types == PATTERN_ONE ||
            (number >= p->type_low && number <= p->type_high && (p->types == PATTERN_ALL || TAG_IS_PROGRAM(tag)));
 }
 
-bool msg_matches(const struct message *m, const struct msg_pattern *p);
+bool message_matches(const struct message *m, const struct message_pattern *p);
 /* Returns the oldest message that matches, without removing it, or NULL. */
-struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *p);
+struct message *queue_find(const struct message_queue *q, const struct message_pattern *p);
 /* Returns the next message after m, itself a match, that matches in order of arrival, or NULL. */
-struct message *queue_find_next(const struct msg_queue *q, const struct msg_pattern *p, const struct message *m);
+struct message *queue_find_next(const struct message_queue *q, const struct message_pattern *p,
+                                const struct message *m);
 
 #endif

@@ -4,7 +4,7 @@
 #include "vertex/contract/errors.h"
 #include "vertex/file/async.h"
 #include "vertex/file/watch.h"
-#include "vertex/message/mail.h"
+#include "vertex/message/delivery.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
@@ -18,23 +18,23 @@ RARE bool replies_reader_gives_up(struct proc *p, int64_t *result)
     return p->reader.state == READER_OVERTAKEN || (*result && p->reader.state == READER_OPEN);
 }
 
-static void wait_for(const struct msg_pattern *pattern)
+static void wait_for(const struct message_pattern *pattern)
 {
-    sched_wait(NCU_WAIT_MESSAGE, pattern->node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern->node, pattern->type_low);
+    sched_wait(NCU_WAIT_MESSAGE, pattern->node == MESSAGE_ANY_NODE ? NCU_WAIT_ANY : pattern->node, pattern->type_low);
 }
 
-/* As message.c waits for a message, but watches a server that is to answer. When that is given up, no other has
+/* As calls_read.c waits for a message, but watches a server that is to answer. When that is given up, no other has
  * answered either. No reply lands in the program's memory
  * by itself: of a header alone nobody knows which start it answers. */
 static int64_t await_one(struct proc *p, const struct async *a)
 {
     struct reader *r = &p->reader;
-    const struct msg_pattern wanted = r->pattern;
+    const struct message_pattern wanted = r->pattern;
     int64_t result = 0;
     bool silent = false;
     struct watch w;
 
-    mail_set_reader(p, READER_OPEN);
+    delivery_set_reader(p, READER_OPEN);
     async_watch(p, a, &w);
     do {
         wait_for(&wanted);
@@ -43,7 +43,7 @@ static int64_t await_one(struct proc *p, const struct async *a)
     watch_end(p, &w, r->state == READER_CLOSED && r->pattern.node == w.node);
     if (r->state == READER_CLOSED)
         return 1;
-    mail_set_reader(p, READER_CLOSED);
+    delivery_set_reader(p, READER_CLOSED);
     if (silent && !result && async_answer(p, w.node, wanted.type_low, -N_ETIMEDOUT) < 0)
         return -N_ETIMEDOUT;
     return result;
@@ -61,7 +61,7 @@ int64_t replies_await(struct proc *p)
     return result;
 }
 
-int64_t replies_await_queued(struct proc *p, const struct msg_pattern *pattern)
+int64_t replies_await_queued(struct proc *p, const struct message_pattern *pattern)
 {
     p->reader.pattern = *pattern;
     p->reader.bytes = 0; /* for which every reply is too long */

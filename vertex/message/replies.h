@@ -1,6 +1,7 @@
 /*
  * nread of replies to readstart and writestart: the wait. A reply that arrives while the process waits for it is copied
- * to the process at once (mail.h), and its server is watched meanwhile, as by all other calls (vertex/file/watch.h).
+ * to the process at once (delivery.h), and its server is watched meanwhile, as by all other calls
+ * (vertex/file/watch.h).
  */
 #ifndef VERTEX_REPLIES_H
 #define VERTEX_REPLIES_H
@@ -16,7 +17,7 @@
 int64_t replies_await(struct proc *p);
 
 /* As replies_await for this pattern, but the reply is always queued. 0, or an error. */
-int64_t replies_await_queued(struct proc *p, const struct msg_pattern *pattern);
+int64_t replies_await_queued(struct proc *p, const struct message_pattern *pattern);
 
 /* Called after an event that did not complete an nread. Returns true if the wait must end; *result says why: 0, a
  * message of p's is queued; -N_EINTR, SYSCALL_AGAIN. */

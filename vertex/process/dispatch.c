@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "vertex/base/attr.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/channels.h"
 #include "vertex/message/pace.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"
@@ -61,9 +61,9 @@ _Noreturn static void resume(struct proc *p)
 /* Nothing on this node can go on: the channels need not rest. */
 static RARE void wait_for_cause(enum ncu_wait why, uint64_t node, uint64_t type)
 {
-    if (msg_resting)
+    if (channels_resting)
         pace_end_rest();
-    msg_arm_waiting();
+    channels_arm_waiting();
     event_wait(why, node, type);
 }
 
@@ -75,7 +75,7 @@ static RARE void wait_and_arm(enum ncu_wait why, uint64_t node, uint64_t type)
         wait_for_cause(why, node, type);
         return;
     }
-    msg_arm_waiting();
+    channels_arm_waiting();
     p->waiting = true;
     p->wait = (struct proc_wait){why, node, type};
     leave(p);
@@ -83,7 +83,7 @@ static RARE void wait_and_arm(enum ncu_wait why, uint64_t node, uint64_t type)
 
 void sched_wait(enum ncu_wait why, uint64_t node, uint64_t type)
 {
-    if (msg_unarmed || proc_count() > 1)
+    if (channels_unarmed || proc_count() > 1)
         wait_and_arm(why, node, type);
     else
         event_wait(why, node, type);
@@ -91,9 +91,9 @@ void sched_wait(enum ncu_wait why, uint64_t node, uint64_t type)
 
 void sched_wait_for_sends(void)
 {
-    msg_need_sends();
+    channels_want_ends();
     sched_wait(NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
-    msg_need_sends_no_more();
+    channels_want_ends_no_more();
 }
 
 void sched_wake(struct proc *p)

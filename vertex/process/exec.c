@@ -12,7 +12,8 @@
 #include "vertex/contract/errors.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/sends.h"
 #include "vertex/process/exec.h"
 #include "vertex/process/load.h"
 #include "vertex/process/proc.h"
@@ -27,7 +28,7 @@ struct rexec { /* one call */
     uint32_t fds_bytes; /* with what follows it; 0: nothing */
     struct exec_program image;
     struct message *begin;
-    struct msg_queue messages; /* those of the load, if `here` */
+    struct message_queue messages; /* those of the load, if `here` */
     uint32_t data_messages;
 };
 
@@ -118,7 +119,7 @@ static void send(struct rexec *r, struct message *m, uint32_t type)
     if (r->here)
         queue_add(&r->messages, m);
     else
-        msg_post(m, r->p->base + r->first, m->tag);
+        message_post(m, r->p->base + r->first, m->tag);
 }
 
 /* A program in the caller's subcube belongs to the caller's program: it has the same numbers of nodes. */
@@ -211,7 +212,7 @@ static int send_chunk(struct rexec *r, const struct abi_segment *s, uint64_t at,
     copy_bytes(m->payload, &d, sizeof d);
     error = proc_copy_in(r->p, (char *)m->payload + sizeof d, s->data + at, bytes);
     if (error) {
-        msg_release(m);
+        message_release(m);
         return error;
     }
     send(r, m, N_LOAD_DATA);
@@ -308,7 +309,7 @@ static int64_t replace_program(struct rexec *r)
         begin->life = result;
         proc_become(r->p, &r->messages);
     }
-    msg_release_all(&r->messages);
+    message_release_all(&r->messages);
     return result;
 }
 
@@ -321,7 +322,7 @@ static int64_t run(struct rexec *r, const uint64_t *arg)
     if (!result)
         result = r->here ? replace_program(r) : load_nodes(r);
     if (r->begin)
-        msg_release(r->begin);
+        message_release(r->begin);
     return result;
 }
 

@@ -14,7 +14,7 @@
 #include "vertex/file/node_pipe.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/kin.h"
 #include "vertex/process/proc.h"
@@ -34,7 +34,7 @@ static bool is_noted(const struct proc *p, uint32_t ufid)
 }
 
 /* Makes a request for each server of p's files, with the server in `node`: after this, nothing can fail. */
-static int make_requests(struct proc *p, uint32_t procid, struct msg_queue *requests)
+static int make_requests(struct proc *p, uint32_t procid, struct message_queue *requests)
 {
     const struct file_request fields = {.mode = procid};
     struct message *m;
@@ -50,12 +50,12 @@ static int make_requests(struct proc *p, uint32_t procid, struct msg_queue *requ
             }
         }
     if (error)
-        msg_release_all(requests);
+        message_release_all(requests);
     return error;
 }
 
 /* A server that does not answer fails every later call on the file, for both. */
-static void tell_servers(struct proc *p, struct msg_queue *requests, const struct proc *child)
+static void tell_servers(struct proc *p, struct message_queue *requests, const struct proc *child)
 {
     struct message *m;
 
@@ -63,7 +63,7 @@ static void tell_servers(struct proc *p, struct msg_queue *requests, const struc
         if (proc_find(child->procid) == child && !child->killed && !p->killed)
             request_call(p, m, m->node, N_FFORK, NULL);
         else
-            msg_release(m);
+            message_release(m);
 }
 
 /* ---- The child ---- */
@@ -138,7 +138,7 @@ static int make_child(struct proc *p, uint32_t procid)
 
 int64_t sys_fork(struct proc *p, const uint64_t *arg)
 {
-    struct msg_queue requests = {0};
+    struct message_queue requests = {0};
     int procid = p->builtin ? -N_EPERM : kin_find_procid(p);
 
     (void)arg;
@@ -150,7 +150,7 @@ int64_t sys_fork(struct proc *p, const uint64_t *arg)
         return error;
     error = make_child(p, (uint32_t)procid);
     if (error) {
-        msg_release_all(&requests);
+        message_release_all(&requests);
         return error;
     }
     struct proc *child = proc_find((uint32_t)procid);

@@ -12,8 +12,10 @@
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
 #include "vertex/memory/copy.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/channels.h"
 #include "vertex/message/console_line.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/sends.h"
 #include "vertex/process/proc.h"
 #include "vertex/process/report.h"
 #include "vertex/process/tree.h"
@@ -34,9 +36,9 @@ static struct {
 static void set_active(bool active)
 {
     if (active && !load.active)
-        msg_need_sends();
+        channels_want_ends();
     else if (!active && load.active)
-        msg_need_sends_no_more();
+        channels_want_ends_no_more();
     load.active = active;
 }
 
@@ -60,13 +62,13 @@ static void forward(struct message *m)
 
     if (MAILBOX->broadcasts && dim >= 0) {
         if (MAILBOX->node == load.root && dim > 0)
-            msg_send_others(m, load.root, dim, load.nodes, m->tag);
+            message_send_others(m, load.root, dim, load.nodes, m->tag);
         return;
     }
     uint32_t n = tree_children(MAILBOX->node - load.root, load.nodes, child);
 
     for (uint32_t i = 0; i < n; i++)
-        msg_send(m, load.root + child[i], m->tag);
+        message_send(m, load.root + child[i], m->tag);
 }
 
 /* ---- A job ---- */
@@ -177,7 +179,7 @@ static int make_process(struct message *m)
     p->striped_bytes = b->striped_bytes;
     if (b->pipes_bytes) {
         p->pipes = (const struct load_pipes *)((const char *)b + m->bytes - b->pipes_bytes);
-        msg_fill_spares(); /* the first short messages of a pipe take the fast path, too */
+        message_fill_spares(); /* the first short messages of a pipe take the fast path, too */
     }
     return 0;
 }
@@ -318,10 +320,10 @@ void load_message(struct message *m)
             break;
         }
     }
-    msg_release(m);
+    message_release(m);
 }
 
-void load_here(struct msg_queue *messages)
+void load_here(struct message_queue *messages)
 {
     struct message *m;
 
@@ -351,7 +353,7 @@ void load_kill(struct message *m)
             report_end(EXIT_KILLED, 0);
         }
     }
-    msg_release(m);
+    message_release(m);
 }
 
 /* A message of a load could not be forwarded to that node, which cuts off its subtree, too. The first failure fails the
@@ -415,7 +417,7 @@ void load_builtin(void)
         panic("no memory for the built-in program: %u pages free", page_free_count());
     p->builtin = true;
     p->range_high = 0xffff;
-    if (!msg_reserve(sizeof(struct file_reply) + file_io_bytes(MAILBOX->ram_bytes)))
+    if (!message_reserve(sizeof(struct file_reply) + file_io_bytes(MAILBOX->ram_bytes)))
         panic("no memory for answers of the built-in program: %u pages free", page_free_count());
     int error = place_builtin(p, info);
     if (error)

@@ -19,7 +19,7 @@ struct vm;
 /* The heap starts behind the last segment, which ends here. */
 void load_extend_break(struct vm *vm, uint64_t end);
 /* Handles all messages of a load that a process of this node has made for the node itself (exec.c). Takes them over. */
-void load_here(struct msg_queue *messages);
+void load_here(struct message_queue *messages);
 /* Returns true if a segment may lie at va in a program whose stack extends down to stack_low. */
 bool load_place_is_sound(uint64_t stack_low, uint64_t va, uint64_t bytes, uint64_t zero_bytes);
 

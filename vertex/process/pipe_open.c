@@ -7,7 +7,7 @@
 
 #include "vertex/contract/errors.h"
 #include "vertex/file/request.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/queue.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/syscall.h"
 

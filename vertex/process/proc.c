@@ -14,10 +14,12 @@
 #include "vertex/file/node_pipe.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/channels.h"
 #include "vertex/message/charge.h"
+#include "vertex/message/delivery.h"
 #include "vertex/message/lost.h"
-#include "vertex/message/mail.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/sends.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/kin.h"
 #include "vertex/process/load.h"
@@ -117,7 +119,7 @@ void proc_free_buffers(struct proc *p)
         struct message *m = p->buffers;
 
         p->buffers = m->next;
-        msg_release(m);
+        message_release(m);
     }
 }
 
@@ -130,15 +132,15 @@ static void check_memory(void)
 static void check_messages(void)
 {
     event_reap();
-    if (job_has_run && !msg_sends_under_way() && !report_is_kept() && msg_count() > 0)
-        panic("process: %u messages are left over", msg_count());
+    if (job_has_run && !sends_under_way() && !report_is_kept() && channels_other_messages() > 0)
+        panic("process: %u messages are left over", channels_other_messages());
 }
 
 static void free_all(struct proc *p)
 {
     if (p->builtin)
-        msg_unreserve();
-    mail_drop_inbox(p);
+        message_unreserve();
+    delivery_drop_inbox(p);
     proc_free_buffers(p);
     file_free_all(p);
     node_pipe_close_all(p);
@@ -147,7 +149,7 @@ static void free_all(struct proc *p)
     if (p->stack)
         page_free(MEM_PROCESS, p->stack, PROC_STACK_PAGES);
     if (p->begin)
-        msg_release(p->begin);
+        message_release(p->begin);
     proc_table[p->procid] = NULL;
     proc_number--;
     kmem_free(MEM_PROCESS, p, sizeof *p);
@@ -183,7 +185,7 @@ struct proc *proc_new(uint32_t procid, uint32_t job_number, const struct proc_pl
         free_all(p);
         return NULL;
     }
-    mail_give_early(p);
+    delivery_give_early(p);
     return p;
 }
 
@@ -317,7 +319,7 @@ void proc_kill(struct proc *p, uint32_t how, int32_t status)
 
 static void await_sends(const struct proc *p)
 {
-    while (msg_owner_sends(p->procid))
+    while (sends_of(p->procid))
         sched_wait_for_sends();
 }
 
@@ -332,7 +334,7 @@ void proc_exit(struct proc *p)
     while (p->reader.state == READER_LANDING)
         sched_wait(NCU_WAIT_MESSAGE, NCU_WAIT_ANY, NCU_WAIT_ANY);
     if (!p->successor.first)
-        mail_drop_inbox(p);
+        delivery_drop_inbox(p);
     node_pipe_close_all(p);
     file_close_all(p);
     await_sends(p);
@@ -417,7 +419,7 @@ static void add_to_job(struct proc *p)
         end_others(p);
 }
 
-void proc_become(struct proc *p, struct msg_queue *messages)
+void proc_become(struct proc *p, struct message_queue *messages)
 {
     p->successor = *messages;
     proc_set_death(p, EXIT_NORMAL, 0);
@@ -433,15 +435,15 @@ static RARE const struct exit_fault *tell_fault(void)
 /* If the load fails, load.c reports that to the front end, and the early messages have no reader. */
 static void replace(struct proc *p)
 {
-    struct msg_queue messages = p->successor;
+    struct message_queue messages = p->successor;
 
-    mail_leave_inbox(p);
+    delivery_leave_inbox(p);
     kin_forget_all(); /* it is alone, and nobody will wait for its children */
     free_all(p);
     check_memory();
     load_here(&messages);
     if (proc_count() == 0)
-        mail_drop_early();
+        delivery_drop_early();
 }
 
 void proc_reap(struct proc *p)
@@ -499,15 +501,15 @@ RARE int proc_copy_pieces(struct proc *p, void *kernel, uint64_t va, uint64_t by
 /* The built-in program always gets memory for a message, as all of its clients wait for it. */
 static struct message *new_message(const struct proc *p, uint64_t capacity, bool pages)
 {
-    struct message *m = pages ? msg_new_pages(capacity) : msg_new(capacity);
+    struct message *m = pages ? message_new_pages(capacity) : message_new(capacity);
 
-    return m || !p->builtin ? m : msg_use_reserved(capacity);
+    return m || !p->builtin ? m : message_use_reserved(capacity);
 }
 
 RARE int proc_new_message_late(struct proc *p, uint64_t capacity, bool pages, struct message **m)
 {
     while (!(*m = new_message(p, capacity, pages))) {
-        if (!msg_sends_under_way())
+        if (!sends_under_way())
             return -N_ENOMEM;
         sched_wait_for_sends();
         if (p->killed)

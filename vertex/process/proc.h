@@ -25,7 +25,7 @@
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 #include "vertex/memory/vm.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
 #include "vertex/message/queue.h"
 #include "vertex/trap/trap.h"
 
@@ -53,10 +53,10 @@ enum reader_state {
 /* An nread in progress. When a message has been received it is closed, and the fields describe the message. */
 struct reader {
     enum reader_state state;
-    int64_t short_bytes;        /* the longest message that mail_take_short may copy; -1: none */
-    struct msg_pattern pattern; /* wanted; then .node is the sender */
-    uint64_t va, bytes;         /* the buffer; then the message's length */
-    uint32_t tag;               /* the message's */
+    int64_t short_bytes;            /* the longest message that delivery_take_short may copy; -1: none */
+    struct message_pattern pattern; /* wanted; then .node is the sender */
+    uint64_t va, bytes;             /* the buffer; then the message's length */
+    uint32_t tag;                   /* the message's */
 };
 
 struct proc_wait { /* the arguments of sched_wait */
@@ -76,7 +76,7 @@ struct proc {
     struct job_exit death;   /* when killed or ENDED */
     struct exit_fault fault; /* if a fault ended it */
     char exit_text[160];
-    struct msg_queue successor; /* mail.c; messages that load the program which replaces it; empty: none */
+    struct message_queue successor; /* delivery.c; messages that load the program which replaces it; empty: none */
 
     /* the subcube: proc.c, when the program is loaded */
     uint32_t base;                  /* address of logical node 0 */
@@ -100,11 +100,11 @@ struct proc {
     bool timed_out;           /* the deadline has passed */
     struct abi_itimer alarm;  /* SIGALRM */
 
-    /* messages: mail.c */
-    struct msg_queue inbox;
+    /* messages: delivery.c */
+    struct message_queue inbox;
     struct reader reader;
-    struct message *buffers;         /* message.c; mapped into the program by ngetp and nreadp */
-    uint32_t range_low, range_high;  /* message.c; nrange */
+    struct message *buffers;         /* calls_buffers.c; mapped into the program by ngetp and nreadp */
+    uint32_t range_low, range_high;  /* calls_read.c; nrange */
     const struct message *last_sent; /* its times are not in `monitor` yet; NULL: they are */
     struct lost *lost;               /* messages that did not arrive, oldest first: lost.c */
     int32_t lost_status;             /* lost.c; error of a loss that there was no memory to record; 0: none */
@@ -219,7 +219,7 @@ void proc_kill(struct proc *p, uint32_t how, int32_t status);
 void proc_reap(struct proc *p);
 /* Ends the running process, the only one on its node, and replaces it with the program that these messages load, which
  * inherits its unread messages. Takes over the messages. */
-_Noreturn void proc_become(struct proc *p, struct msg_queue *messages);
+_Noreturn void proc_become(struct proc *p, struct message_queue *messages);
 /* Returns true if the text is exactly `count` consecutive strings, each with its NUL. */
 bool proc_arguments_are_sound(const char *text, uint32_t bytes, uint32_t count);
 
@@ -249,7 +249,7 @@ int proc_new_message_late(struct proc *p, uint64_t capacity, bool pages, struct 
 
 static inline int proc_new_message(struct proc *p, uint64_t capacity, bool pages, struct message **m)
 {
-    *m = pages ? msg_new_pages(capacity) : msg_new(capacity);
+    *m = pages ? message_new_pages(capacity) : message_new(capacity);
     return *m ? 0 : proc_new_message_late(p, capacity, pages, m);
 }
 

@@ -7,7 +7,8 @@
 #include "vertex/base/panic.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/page.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/sends.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
 
@@ -34,7 +35,7 @@ static RARE uint32_t fault_length(const struct exit_fault *fault)
 static void report(uint32_t type, const struct job_exit *exit, const struct exit_fault *fault, const char *text)
 {
     uint32_t n = text_length(text), fault_bytes = fault ? fault_length(fault) : 0;
-    struct message *m = msg_new(sizeof *exit + fault_bytes + n);
+    struct message *m = message_new(sizeof *exit + fault_bytes + n);
 
     if (!m)
         panic("no memory to report an exit: %u pages free", page_free_count());
@@ -42,7 +43,7 @@ static void report(uint32_t type, const struct job_exit *exit, const struct exit
     copy_bytes(m->payload, exit, sizeof *exit);
     copy_bytes((char *)m->payload + sizeof *exit, fault, fault_bytes);
     copy_bytes((char *)m->payload + sizeof *exit + fault_bytes, text, n);
-    msg_post(m, NODE_HOST, TAG(type, 0, 0));
+    message_post(m, NODE_HOST, TAG(type, 0, 0));
 }
 
 void report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text)
@@ -78,5 +79,5 @@ void report_again(void)
     struct message *m = kept;
 
     kept = NULL;
-    msg_post(m, NODE_HOST, TAG(N_EXIT, 0, 0));
+    message_post(m, NODE_HOST, TAG(N_EXIT, 0, 0));
 }

@@ -6,10 +6,12 @@
 #include "vertex/base/attr.h"
 #include "vertex/base/panic.h"
 #include "vertex/contract/system.h"
-#include "vertex/message/mail.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/channels.h"
+#include "vertex/message/delivery.h"
 #include "vertex/message/pace.h"
 #include "vertex/message/resend.h"
+#include "vertex/message/sends.h"
 #include "vertex/message/stated.h"
 
 enum { TYPES = N_PROGRESS - N_LOAD_BEGIN + 1, CAUSES = CAUSE_STARTED_DONE + 1 };
@@ -27,62 +29,62 @@ static void deliver(uint32_t channel, struct message *m)
     uint32_t i = TAG_TYPE(m->tag) - N_LOAD_BEGIN;
 
     if (i < TYPES && take_message[i])
-        take_message[i](msg_keep(channel, m, m->bytes));
+        take_message[i](channel_keep(channel, m, m->bytes));
     else
-        mail_arrived(channel, m);
+        delivery_arrived(channel, m);
 }
 
 /* Drops a damaged message. The sender's NCU reports the damage there, and the sender sends it again. */
 static RARE void handle_damage(uint32_t channel, struct message *m)
 {
     resend_note_damage();
-    if (m->place == MSG_LANDED)
-        mail_landed(m, true);
+    if (m->place == MESSAGE_LANDED)
+        delivery_landed(m, true);
     else
-        msg_drop(channel, m);
+        channel_drop(channel, m);
 }
 
 static void handle_arrival(const struct ncu_cause *cause)
 {
-    if (mail_take_by_pages(cause))
+    if (delivery_take_by_pages(cause))
         return;
-    struct message *m = msg_received(cause);
+    struct message *m = channel_received(cause);
     uint64_t arm_cycles = stated_arm(cause);
 
     if (arm_cycles)
-        msg_arm_at(arm_cycles);
+        channels_arm_at(arm_cycles);
     if (cause->status != NCU_OK)
         handle_damage(cause->channel, m);
-    else if (m->place == MSG_LANDED)
-        mail_landed(m, false);
+    else if (m->place == MESSAGE_LANDED)
+        delivery_landed(m, false);
     else
         deliver(cause->channel, m);
     if (pace_allows(cause))
-        msg_rearm(cause->channel);
+        channel_rearm(cause->channel);
     else
-        msg_rest(cause->channel);
+        channel_rest(cause->channel);
     if (arm_cycles)
-        msg_arm_at(0);
+        channels_arm_at(0);
 }
 
 static RARE void handle_header(const struct ncu_cause *cause)
 {
-    if (!msg_header_waits(cause))
+    if (!channel_header_waits(cause))
         return;
-    if (msg_rests(cause->channel))
+    if (channel_rests(cause->channel))
         return;
-    struct message *landing = mail_landing(cause);
+    struct message *landing = delivery_landing(cause);
     if (landing)
-        msg_land(cause->channel, landing);
+        channel_land(cause->channel, landing);
     else
-        msg_rearm(cause->channel);
+        channel_rearm(cause->channel);
 }
 
 static RARE void handle_failed_send(const struct ncu_cause *cause, struct message *m)
 {
     uint32_t i = TAG_TYPE(m->tag) - N_LOAD_BEGIN;
 
-    mail_send_failed(m, cause);
+    delivery_send_failed(m, cause);
     if (i < TYPES && take_failed_send[i])
         take_failed_send[i](m, cause->node);
 }
@@ -91,11 +93,11 @@ static void handle_sent(const struct ncu_cause *cause)
 {
     if (resend_takes(cause))
         return;
-    struct message *m = msg_sent(cause);
-    mail_sent(m, cause);
+    struct message *m = message_sent(cause);
+    delivery_sent(m, cause);
     if (cause->status != NCU_OK)
         handle_failed_send(cause, m);
-    msg_release(m);
+    message_release(m);
 }
 
 static RARE void handle_other(const struct ncu_cause *cause)
@@ -140,7 +142,7 @@ static RARE void handle_any(uint64_t n)
 /* Mostly it is one message, for which the process waits. */
 static void handle_all(uint64_t n)
 {
-    if (n != 1 || MAILBOX->cause[0].kind != CAUSE_RECV_DONE || !mail_take_short(&MAILBOX->cause[0]))
+    if (n != 1 || MAILBOX->cause[0].kind != CAUSE_RECV_DONE || !delivery_take_short(&MAILBOX->cause[0]))
         handle_any(n);
 }
 

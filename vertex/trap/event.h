@@ -43,7 +43,7 @@ EVENT_CAUSES(EVENT_CAUSE_DECLARE)
 
 /* Handles every cause that is due now. */
 void event_fetch(void);
-/* Handles the ends of sends that are not causes (vertex/message/msg.h), and frees their messages. */
+/* Handles the ends of sends that are not causes (vertex/message/buffers.h), and frees their messages. */
 void event_reap(void);
 /* Waits until a cause is due, and handles all that are. A deadlock report prints the arguments as the caller's
  * reason. */

@@ -9,7 +9,8 @@
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
 #include "vertex/memory/copy.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/sends.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/kin.h"
 #include "vertex/process/proc.h"
@@ -93,7 +94,7 @@ void signal_message(struct message *m)
 
     if (p && !p->builtin && p->job == s->job && s->signal > 0 && s->signal < SIGNALS)
         come(p, s->signal, s->from);
-    msg_release(m);
+    message_release(m);
 }
 
 void signal_arrival(struct proc *p, const struct message *m)
@@ -343,8 +344,8 @@ int64_t sys_kill(struct proc *p, const uint64_t *arg)
     *(struct signal_message *)m->payload = (struct signal_message){p->job, number, dest >> 16, name_of(p)};
     m->bytes = sizeof(struct signal_message);
     m->owner = p->procid;
-    msg_post(m, p->base + (dest & 0xffff), TAG(N_SIGNAL, p->procid, dest >> 16));
-    if (msg_reap_is_due(p->procid, sizeof(struct signal_message)))
+    message_post(m, p->base + (dest & 0xffff), TAG(N_SIGNAL, p->procid, dest >> 16));
+    if (sends_reap_is_due(p->procid, sizeof(struct signal_message)))
         event_reap();
     return 0;
 }

@@ -1,11 +1,11 @@
 /*
- * Dispatch, and the calls about the process itself, its memory and time. Messages are in message.c, files in
+ * Dispatch, and the calls about the process itself, its memory and time. Messages are in message/calls_*.c, files in
  * file.c and async.c, drives in drive_traps.c.
  */
 #include "vertex/trap/syscall.h"
 
 #include "vertex/contract/errors.h"
-#include "vertex/message/mail.h"
+#include "vertex/message/delivery.h"
 #include "vertex/message/resend.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"
@@ -78,7 +78,7 @@ int64_t sys_monitor(struct proc *p, const uint64_t *arg)
     struct nmonitor monitor;
 
     event_reap();
-    mail_get_monitor(p, &monitor);
+    delivery_get_monitor(p, &monitor);
     monitor.resent = resend_count();
     monitor.damaged = resend_damaged();
     return vm_copy_out(&p->vm, arg[0], &monitor, sizeof monitor);

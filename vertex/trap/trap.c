@@ -11,7 +11,7 @@
 #include "vertex/base/ncu_calls.h"
 #include "vertex/base/panic.h"
 #include "vertex/memory/vm.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/channels.h"
 #include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/proc.h"
@@ -95,7 +95,7 @@ static __attribute__((noipa)) void handle_due(struct proc *p)
 {
     csr_clear(sip, INTERRUPT_SSI);
     event_fetch();
-    msg_arm_waiting();
+    channels_arm_waiting();
     if (p->killed) {
         ncu_drop();
         proc_exit(p);
@@ -123,14 +123,14 @@ static bool must_attend(const struct proc *p)
 
 static RARE void attend(struct proc *p)
 {
-    msg_arm_waiting();
+    channels_arm_waiting();
     if (!p->killed && sched_must_yield())
         sched_yield();
     while (!p->killed && signal_is_due(p))
         signal_deliver(p);
     if (p->killed)
         proc_exit(p);
-    trap_attention = msg_lacks_memory() || timer_slice_over || signal_is_due(p);
+    trap_attention = channels_lack_memory() || timer_slice_over || signal_is_due(p);
 }
 
 bool trap_call(struct trap_frame *frame)

@@ -8,20 +8,20 @@
 #include <unistd.h>
 
 #include "vertex/contract/proto.h"
-#include "vertex/message/msg.h"
+#include "vertex/message/channels.h"
 
 #define SLABS_BYTES  (3 * PAGE_BYTES) /* on a node that has booted, as measured */
 #define AIM_BYTES    (256u << 10)     /* of a node's 1 MB at least */
 #define HEADERS_MOST 8
 
-Test(msg, buffers_hold_a_block_of_16_kilobytes_and_its_request_up_to_nine_channels)
+Test(buffers, buffers_hold_a_block_of_16_kilobytes_and_its_request_up_to_nine_channels)
 {
     static const uint32_t bytes[NCU_CHANNELS + 1] = {20480, 20480, 20480, 20480, 20480, 20480, 20480, 20480,
                                                      20480, 20480, 16384, 16384, 16384, 12288, 12288};
 
     for (uint32_t n = 0; n <= NCU_CHANNELS; n++)
-        cr_expect_eq(msg_standard_bytes(n), bytes[n], "%u channels: %u bytes", n, msg_standard_bytes(n));
-    cr_expect_geq(msg_standard_bytes(NCU_SI_CHANNELS), 16384 + sizeof(struct file_request));
+        cr_expect_eq(channel_standard_bytes(n), bytes[n], "%u channels: %u bytes", n, channel_standard_bytes(n));
+    cr_expect_geq(channel_standard_bytes(NCU_SI_CHANNELS), 16384 + sizeof(struct file_request));
 }
 
 static int open_kernel(void)
@@ -29,7 +29,7 @@ static int open_kernel(void)
     char self[PATH_MAX] = "", path[PATH_MAX + 32];
 
     cr_assert_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
-    snprintf(path, sizeof path, "%s/../../lib/vertex.elf", dirname(self)); /* this is BUILD/tests/vertex/test_msg */
+    snprintf(path, sizeof path, "%s/../../lib/vertex.elf", dirname(self)); /* this is BUILD/tests/vertex/test_buffers */
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     cr_assert_geq(fd, 0, "no kernel: %s", path);
     return fd;
@@ -54,13 +54,13 @@ static uint64_t kernel_bytes(void)
     return end;
 }
 
-Test(msg, a_node_without_a_program_takes_less_than_256_kilobytes_in_every_machine)
+Test(buffers, a_node_without_a_program_takes_less_than_256_kilobytes_in_every_machine)
 {
     uint64_t kernel = kernel_bytes();
 
     cr_expect_gt(kernel, 0);
     for (uint32_t n = 0; n <= NCU_CHANNELS; n++) {
-        uint64_t bytes = kernel + SLABS_BYTES + n * msg_standard_bytes(n);
+        uint64_t bytes = kernel + SLABS_BYTES + n * channel_standard_bytes(n);
 
         cr_expect_lt(bytes, AIM_BYTES, "%u channels: %lu bytes", n, (unsigned long)bytes);
     }

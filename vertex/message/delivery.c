@@ -1,7 +1,7 @@
 /*
- * Delivers arriving messages to processes, and reports the ends of sends to their senders (mail.h).
+ * Delivers arriving messages to processes, and reports the ends of sends to their senders (delivery.h).
  */
-#include "vertex/message/mail.h"
+#include "vertex/message/delivery.h"
 
 #include <stddef.h>
 
@@ -10,16 +10,17 @@
 #include "vertex/file/async.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
+#include "vertex/message/buffers.h"
+#include "vertex/message/channels.h"
 #include "vertex/message/charge.h"
 #include "vertex/message/lost.h"
-#include "vertex/message/msg.h"
 #include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/signal.h"
 
 /* Messages that arrived before their process was loaded. Once a job has run here, a message without a process is late,
  * not early, and is dropped. */
-static struct msg_queue early;
+static struct message_queue early;
 
 /* ---- Delivery to a waiting process ---- */
 
@@ -44,7 +45,7 @@ static bool reads_replies(const struct proc *p)
 }
 
 /* The pattern has the reader's own procid, too. */
-int64_t mail_short_bytes(const struct proc *p)
+int64_t delivery_short_bytes(const struct proc *p)
 {
     uint64_t most = p->reader.bytes < VM_SHORT_BYTES ? p->reader.bytes : VM_SHORT_BYTES;
 
@@ -70,18 +71,18 @@ static INLINE void account_taken(struct proc *p, const struct message *m, bool l
 
 static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t bytes)
 {
-    mail_set_reader(p, READER_CLOSED);
+    delivery_set_reader(p, READER_CLOSED);
     p->reader.bytes = bytes;
     p->reader.pattern.node = node;
     p->reader.tag = tag;
     sched_wake(p);
 }
 
-void mail_interrupt(struct proc *p, int64_t result)
+void delivery_interrupt(struct proc *p, int64_t result)
 {
     if (p->reader.state != READER_OPEN)
         return;
-    mail_set_reader(p, READER_CLOSED);
+    delivery_set_reader(p, READER_CLOSED);
     p->reader.bytes = result;
     sched_wake(p);
 }
@@ -89,7 +90,7 @@ void mail_interrupt(struct proc *p, int64_t result)
 /* The message has been copied from the standard buffer. */
 static void copied(struct proc *p, const struct ncu_cause *cause)
 {
-    msg_note_copy();
+    message_note_copy();
     p->monitor.copied++;
     note_taken(p, cause->start_cycles, cause->done_cycles, cause->bytes);
     reader_done(p, cause->node, cause->tag, cause->bytes);
@@ -108,20 +109,20 @@ static void end_start(struct proc *p, struct message *m, const struct ncu_cause 
  * long as part of the next message does, the channel gets another buffer. */
 static INLINE bool copy_to_reader(struct proc *p, struct message *m, const struct ncu_cause *cause, bool reply)
 {
-    bool large = cause->bytes > MSG_SMALL_BYTES;
+    bool large = cause->bytes > MESSAGE_SMALL_BYTES;
     uint64_t arm_cycles = stated_arm(cause);
 
     if (arm_cycles)
-        msg_arm_at(arm_cycles);
+        channels_arm_at(arm_cycles);
     if (large) {
-        m = msg_received(cause);
-        m = msg_keep(cause->channel, m, m->bytes);
-        msg_rearm(cause->channel);
+        m = channel_received(cause);
+        m = channel_keep(cause->channel, m, m->bytes);
+        channel_rearm(cause->channel);
     }
     if (vm_copy_by_pages(&p->vm, m->payload, p->reader.va, cause->bytes, PTE_W) != 0) {
-        msg_arm_at(0);
+        channels_arm_at(0);
         if (large)
-            mail_deliver(m);
+            delivery_give(m);
         return large;
     }
     if (reply)
@@ -129,13 +130,13 @@ static INLINE bool copy_to_reader(struct proc *p, struct message *m, const struc
     if (stated_concerns(p, cause->tag))
         stated_take_cause(p, cause, m->payload);
     if (large)
-        msg_release(m);
+        message_release(m);
     else if (arm_cycles)
-        msg_rearm_standard(cause->channel);
+        channel_rearm_standard(cause->channel);
     else
-        msg_arm_standard(cause->channel, m);
+        channel_arm_standard(cause->channel, m);
     if (arm_cycles)
-        msg_arm_at(0);
+        channels_arm_at(0);
     if (!stated_covers(p, cause->node, TAG_TYPE(cause->tag)))
         charge_receive(cause->bytes);
     copied(p, cause);
@@ -146,70 +147,70 @@ static INLINE bool copy_to_reader(struct proc *p, struct message *m, const struc
  * come, and those channels armed in time (stated_arm). */
 static RARE bool take_reply(struct proc *p, struct message *m, const struct ncu_cause *cause)
 {
-    return cause->bytes <= MSG_SMALL_BYTES && async_expects(p, cause->node, cause->tag, *m->payload) &&
+    return cause->bytes <= MESSAGE_SMALL_BYTES && async_expects(p, cause->node, cause->tag, *m->payload) &&
            copy_to_reader(p, m, cause, true);
 }
 
-bool mail_take_by_pages(const struct ncu_cause *cause)
+bool delivery_take_by_pages(const struct ncu_cause *cause)
 {
     struct proc *p = find_reader(cause);
-    struct message *m = msg_in_standard(cause->channel);
+    struct message *m = channel_in_standard(cause->channel);
 
     if (!p || !m || cause->status != NCU_OK)
         return false;
     return reads_replies(p) ? take_reply(p, m, cause) : copy_to_reader(p, m, cause, false);
 }
 
-bool mail_take_short(const struct ncu_cause *cause)
+bool delivery_take_short(const struct ncu_cause *cause)
 {
     struct proc *p = proc_current();
-    struct message *m = msg_in_standard(cause->channel);
+    struct message *m = channel_in_standard(cause->channel);
 
     if (!p || (int64_t)cause->bytes > p->reader.short_bytes || !m || cause->status != NCU_OK ||
         !pattern_fits(&p->reader.pattern, cause->node, cause->tag) ||
         !vm_touch_user((void *)p->reader.va, m->payload, cause->bytes))
         return false;
-    msg_arm_standard(cause->channel, m);
+    channel_arm_standard(cause->channel, m);
     copied(p, cause);
     return true;
 }
 
-struct message *mail_landing(const struct ncu_cause *cause)
+struct message *delivery_landing(const struct ncu_cause *cause)
 {
     struct proc *p = find_reader(cause);
 
-    if (!p || cause->bytes > MSG_MAX_BYTES || reads_replies(p))
+    if (!p || cause->bytes > MESSAGE_MAX_BYTES || reads_replies(p))
         return NULL;
     void *memory = vm_contiguous(&p->vm, p->reader.va, cause->bytes, PTE_W);
-    struct message *m = memory ? msg_new_landing(memory, cause->bytes) : NULL;
+    struct message *m = memory ? message_new_landing(memory, cause->bytes) : NULL;
     if (m)
-        mail_set_reader(p, READER_LANDING);
+        delivery_set_reader(p, READER_LANDING);
     return m;
 }
 
-void mail_landed(struct message *m, bool damaged)
+void delivery_landed(struct message *m, bool damaged)
 {
     struct proc *p = proc_find(TAG_TO(m->tag));
 
     p->monitor.landed += !damaged;
     if (damaged) {
-        mail_set_reader(p, READER_OVERTAKEN);
+        delivery_set_reader(p, READER_OVERTAKEN);
         sched_wake(p);
     } else {
         account_taken(p, m, true);
         reader_done(p, m->node, m->tag, m->bytes);
     }
-    msg_release(m);
+    message_release(m);
 }
 
-RARE void mail_offer_waiting(void)
+RARE void delivery_offer_waiting(void)
 {
     for (uint32_t c = 0; c <= NCU_CHANNELS; c++) {
-        const struct ncu_cause *header = msg_waiting_header(c);
-        struct message *m = header ? mail_landing(header) : NULL;
+        const struct ncu_cause *header = channel_waiting_header(c);
+        struct message *m = header ? delivery_landing(header) : NULL;
 
         if (m)
-            msg_land(c, m);
+            channel_land(c, m);
     }
 }
 
@@ -226,8 +227,8 @@ static bool is_wanted(const struct proc *p, const struct message *m)
 /* A later message must not be copied to the reader before this one, which is queued. */
 static void note_overtaken(struct proc *p, const struct message *m)
 {
-    if (p->reader.state == READER_OPEN && msg_matches(m, &p->reader.pattern))
-        mail_set_reader(p, READER_OVERTAKEN);
+    if (p->reader.state == READER_OPEN && message_matches(m, &p->reader.pattern))
+        delivery_set_reader(p, READER_OVERTAKEN);
 }
 
 static void deliver(struct proc *p, struct message *m)
@@ -242,7 +243,7 @@ static void deliver(struct proc *p, struct message *m)
     } else if (!p && !proc_job_has_run()) {
         queue_add(&early, m);
     } else {
-        msg_release(m);
+        message_release(m);
     }
 }
 
@@ -255,16 +256,16 @@ static RARE void queue_pipe_data(struct proc *p, uint32_t channel, struct messag
     bool follows = last && last->tag == m->tag && last->node == m->node && !lost_is(last);
     uint64_t at = follows ? PIPE_ALIGN_UP((uint64_t)last->bytes) : 0;
 
-    if (!follows || last->capacity > MSG_SMALL_BYTES || at + m->bytes > last->capacity) {
-        deliver(p, msg_keep(channel, m, follows ? MSG_SMALL_BYTES : m->bytes));
+    if (!follows || last->capacity > MESSAGE_SMALL_BYTES || at + m->bytes > last->capacity) {
+        deliver(p, channel_keep(channel, m, follows ? MESSAGE_SMALL_BYTES : m->bytes));
         return;
     }
     copy_zero((char *)last->payload + last->bytes, at - last->bytes);
     copy_bytes((char *)last->payload + at, m->payload, m->bytes);
-    msg_note_copy();
+    message_note_copy();
     last->bytes = (uint32_t)at + m->bytes;
     last->done_cycles = m->done_cycles;
-    msg_drop(channel, m);
+    channel_drop(channel, m);
 }
 
 static bool is_pipe_data(const struct message *m)
@@ -272,31 +273,31 @@ static bool is_pipe_data(const struct message *m)
     return TAG_CONTEXT(m->tag) == CONTEXT_PIPE && TAG_NUMBER(m->tag) % PIPE_KINDS == PIPE_DATA;
 }
 
-void mail_arrived(uint32_t channel, struct message *m)
+void delivery_arrived(uint32_t channel, struct message *m)
 {
     struct proc *p = proc_find(TAG_TO(m->tag));
 
     if (is_pipe_data(m))
         queue_pipe_data(p, channel, m);
     else
-        deliver(p, msg_keep(channel, m, m->bytes));
+        deliver(p, channel_keep(channel, m, m->bytes));
 }
 
-void mail_deliver(struct message *m)
+void delivery_give(struct message *m)
 {
     deliver(proc_find(TAG_TO(m->tag)), m);
 }
 
-void mail_drop_inbox(struct proc *p)
+void delivery_drop_inbox(struct proc *p)
 {
     struct message *m;
 
     while (p->builtin && (m = queue_take_first(&p->inbox)))
         request_refuse(m, -N_EHOSTDOWN);
-    msg_release_all(&p->inbox);
+    message_release_all(&p->inbox);
 }
 
-void mail_leave_inbox(struct proc *p)
+void delivery_leave_inbox(struct proc *p)
 {
     struct message *m;
 
@@ -304,33 +305,33 @@ void mail_leave_inbox(struct proc *p)
         if (!TAG_IS_SYSTEM(m->tag))
             queue_add(&early, m);
         else
-            msg_release(m);
+            message_release(m);
 }
 
-void mail_drop_early(void)
+void delivery_drop_early(void)
 {
-    msg_release_all(&early);
+    message_release_all(&early);
 }
 
-void mail_give_early(struct proc *p)
+void delivery_give_early(struct proc *p)
 {
-    struct msg_queue all = early;
+    struct message_queue all = early;
     struct message *m;
 
-    early = (struct msg_queue){0};
+    early = (struct message_queue){0};
     while ((m = queue_take_first(&all)))
         queue_add(TAG_TO(m->tag) == p->procid ? &p->inbox : &early, m);
 }
 
 /* ---- Sent and taken ---- */
 
-void mail_receive(struct proc *p, struct message *m)
+void delivery_receive(struct proc *p, struct message *m)
 {
     queue_remove(&p->inbox, m);
     account_taken(p, m, false);
 }
 
-void mail_get_monitor(const struct proc *p, struct nmonitor *monitor)
+void delivery_get_monitor(const struct proc *p, struct nmonitor *monitor)
 {
     *monitor = p->monitor;
     if (!p->last_sent)
@@ -339,16 +340,16 @@ void mail_get_monitor(const struct proc *p, struct nmonitor *monitor)
     monitor->sent_bytes = p->last_sent->bytes + 8;
 }
 
-int32_t mail_error_of_status(int32_t status)
+int32_t delivery_error_of_status(int32_t status)
 {
     return status == NCU_EDEST || status == NCU_ELINK ? -N_EHOSTUNREACH : -N_EIO;
 }
 
-void mail_sent(const struct message *m, const struct ncu_cause *cause)
+void delivery_sent(const struct message *m, const struct ncu_cause *cause)
 {
     struct proc *p = proc_find(m->owner);
 
-    if (msg_sends_are_needed())
+    if (channels_ends_are_wanted())
         proc_wake_for_memory();
     if (p && p->last_sent == m) {
         p->monitor.sent_start_cycles = cause->start_cycles;
@@ -359,7 +360,7 @@ void mail_sent(const struct message *m, const struct ncu_cause *cause)
     }
 }
 
-void mail_send_failed(const struct message *m, const struct ncu_cause *cause)
+void delivery_send_failed(const struct message *m, const struct ncu_cause *cause)
 {
     struct proc *p = proc_find(m->owner);
 
@@ -369,7 +370,7 @@ void mail_send_failed(const struct message *m, const struct ncu_cause *cause)
         lost_note(p, m, cause);
         return;
     }
-    request_failed(p, m, mail_error_of_status(cause->status));
+    request_failed(p, m, delivery_error_of_status(cause->status));
     note_overtaken(p, m);
     sched_wake(p);
 }
