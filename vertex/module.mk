@@ -1,15 +1,14 @@
 # Vertex, the node kernel: build/lib/vertex.elf, one image for compute and I/O nodes.
 
 VERTEX_C := boot/machine_mode.c boot/kernel.c base/panic.c shared/text.c memory/copy.c memory/string.c memory/page.c \
-            memory/kmem.c memory/vm.c base/ncu_calls.c trap/event.c message/queue.c message/buffers.c \
-            message/channels.c message/sends.c message/console_line.c message/resend.c trap/trap.c process/dispatch.c \
-            trap/timer.c trap/signal.c \
-            message/delivery.c message/lost.c message/pace.c process/report.c process/returns.c process/kin.c \
-            process/fork.c process/proc.c process/tree.c process/load.c process/pipe_open.c process/exec.c \
+            memory/kmem.c memory/vm_tables.c memory/vm.c memory/vm_text.c memory/vm_bytes.c base/ncu_calls.c \
+            trap/event.c message/queue.c message/buffers.c message/channels.c message/sends.c message/console_line.c \
+            message/resend.c trap/trap.c process/dispatch.c trap/timer.c trap/signal.c message/delivery.c \
+            message/lost.c message/pace.c process/report.c process/returns.c process/kin.c process/fork.c \
+            process/proc.c process/proc_end.c process/tree.c process/load.c process/pipe_open.c process/exec.c \
             process/exec_here.c trap/syscall.c message/calls_send.c message/calls_read.c message/calls_buffers.c \
-            file/path.c file/request.c file/name.c file/file.c \
-            file/node_pipe.c file/poll_wait.c file/async.c file/ask.c file/watch.c file/drive_traps.c \
-            message/stated.c message/replies.c message/sync.c
+            file/path.c file/request.c file/name.c file/file.c file/node_pipe.c file/poll_wait.c file/async.c \
+            file/ask.c file/watch.c file/drive_traps.c message/stated.c message/replies.c message/sync.c
 VERTEX_S := boot/boot.S trap/entry.S
 VERTEX_OBJECTS := $(patsubst %.S,$(B)/rv/vertex/%.o,$(VERTEX_S)) $(patsubst %.c,$(B)/rv/vertex/%.o,$(VERTEX_C))
 

@@ -468,7 +468,7 @@ Test(front, an_nsdisk_that_ends_takes_the_program_with_it)
     const struct {
         struct job_exit exit;
         struct exit_fault fault;
-    } e = {.exit = {.node = IO_0, .status = 1, .how = EXIT_FAULT}}; /* as Vertex sends it: vertex/process/proc.c */
+    } e = {.exit = {.node = IO_0, .status = 1, .how = EXIT_FAULT}}; /* as Vertex sends it: vertex/process/proc_end.c */
 
     run_until_loaded();
     arrive(IO_0, N_EXIT, &e, sizeof e, "node 16432 (address 0x4030): misaligned jump, pc 0x1, address 0x1");

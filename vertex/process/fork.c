@@ -120,7 +120,7 @@ static int make_child(struct proc *p, uint32_t procid)
     if (!error)
         error = node_pipe_share_all(child, p);
     if (error) {
-        proc_discard(child);
+        proc_free(child);
         return error;
     }
     vm_move_text(&child->vm);

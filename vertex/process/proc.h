@@ -66,7 +66,7 @@ struct proc_wait { /* the arguments of sched_wait */
 
 /* Each group names the files that write it, a field those that alone do. All may read; fork.c copies a whole one. */
 struct proc {
-    /* life: proc.c; kin.c and trap.c set the cause of an end */
+    /* life: proc_end.c; kin.c and trap.c set the cause of an end */
     enum proc_state state;
     bool killed;   /* its next return to user mode, or wait, ends it with `death` */
     bool builtin;  /* nsdisk */
@@ -143,7 +143,7 @@ struct proc {
     uint32_t striped_bytes; /* of the text of striped volumes, behind the volumes */
 };
 
-/* Private to proc.c and the functions below. */
+/* Private to proc.c, proc_end.c and the functions below. */
 extern struct proc *proc_running;
 extern struct proc *proc_table[PROCS_MAX]; /* by procid */
 extern uint32_t proc_number;
@@ -202,8 +202,8 @@ struct proc_start {
 int proc_start(struct proc *p, const struct proc_start *start);
 /* Adds a process to p's job: a copy of p, which is READY. N_ENOMEM. */
 int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes);
-/* Frees a process that has never run. */
-void proc_discard(struct proc *p);
+/* Frees a process that has never run, or that has ended, and all that it has. */
+void proc_free(struct proc *p);
 /* Makes an empty address space with a stack of that size promised. N_ENOMEM. */
 int proc_make_space(struct vm *vm, uint64_t stack_bytes, uint64_t heap_bytes);
 _Noreturn void proc_run(struct proc *p);
