@@ -113,6 +113,11 @@ $(B)/rv/pipes.o: $(PIPE_OBJS) $(filter $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIB
 	$(call in_sections,pipes_start pipes_new_end ndevice_pipe,.pipes)
 endif
 
+# Archives without members: the names by which programs for other systems link what libpio has.
+NAMES := $(addprefix $(B)/lib/,libcfs.a libmpi.a libcstar.a)
+$(NAMES):
+	$(archive)
+
 # ---- ncc ---------------------------------------------------------------------------------------
 
 # gcc refuses from version 14 on what codes of before ANSI C do; -fpermissive makes warnings of it, as before.
@@ -132,7 +137,7 @@ $(ARCHIVERS): $(B)/bin/n%:
 PROGRAMS += $(ARCHIVERS)
 
 # What a program is linked with, beside its own objects.
-PROGRAM_DEPS := $(NCC) $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/lib/libvertex.a $(LIBPIO) $(NEWLIB_LIBC)
+PROGRAM_DEPS := $(NCC) $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/lib/libvertex.a $(LIBPIO) $(NAMES) $(NEWLIB_LIBC)
 
 # ---- Programs of the nodes ---------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ same "nothing is said" "" "$(cat err)"
 check "ncc takes nothing from the build" sh -c '! grep -F "$1/" ncc.words' - "$build"
 check "ncc takes nothing from where newlib was built" sh -c '! grep -F "$1" ncc.words' - "$(cat "$build/newlib.path")"
 check "a parallel file's library is there" "$prefix/bin/ncc" -o parallel -include pio.h \
-    "$prefix/lib/ncube/examples/hello.c" -lpio
+    "$prefix/lib/ncube/examples/hello.c" -lpio -lcfs -lmpi -lcstar
 status "a machine is found by its name" 0 "$prefix/bin/ncube" topo tiny
 check "completion is there" bash -n "$prefix/share/bash-completion/completions/xnc"
 status "a machine file is there" 0 "$prefix/bin/ncube" topo "$prefix/lib/ncube/examples/sandia.conf"

@@ -181,6 +181,12 @@ int main(int argc, char **argv) { return pio_open(argv[0], 0) + (int)pow(argc, 2
 END
 check "libraries are linked without a word" $ncc libraries.c -o libraries
 check "and may be named" $ncc libraries.c -o libraries -lpio -lm
+check "names of other systems' libraries, in any order" $ncc libraries.c -o named -lmpi -lcfs -lpio -lcstar -lm
+check "they add nothing" cmp libraries named
+for name in cfs mpi cstar; do
+    check "-l$name alone" $ncc hello.c -o hello -l$name
+    same "lib$name.a is empty" "" "$("$build/bin/nar" t "$build/lib/lib$name.a" 2>&1)"
+done
 check "-lpio" eval '[ ! -e "$build/lib/libpio.a" ] || $ncc hello.c -o hello -lpio'
 check "through a symbolic link" eval 'ln -s "$ncc" link && ./link -o hello hello.c'
 check "--version without an input" eval '$ncc --version | grep -q riscv64'
