@@ -399,7 +399,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("abcdefghijklmnop", "x") ");")),
          "m.conf:3: volume 'abcdefghijklmnop' has a name of 16 characters; give it at most 15"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = ({ volume = \"a\"; image = \"a\"; model = \"ssd\"; });")),
-         "m.conf:3: model = 'ssd'; known: scsi-1990, hp97560"},
+         "m.conf:3: model = 'ssd'; known: scsi-1990, hp97560, xt-8760s"},
         {"dim = 5;\n" BOARD(
              3,
              IO_NODE(0, "drives = (\n" DRIVE("a", "a") "," DRIVE("b", "b") "," DRIVE("c", "c") "," DRIVE(

@@ -381,6 +381,23 @@ Test(disk, a_sequential_read_stream_without_thinking_runs_at_the_mediums_rate)
     cr_expect(ms > track && ms < 1.12 * track, "%.2f ms per 16 KB, %.2f on the track", ms, track);
 }
 
+/* Of the Concurrent File System [P2 3.0, Table 2]: 0.82 MB (2^20 bytes) a second, read and written, in commands of 32
+ * KB; a third or less of that in commands of 4 KB. */
+Test(disk, the_xt_8760s_gives_the_published_rate_in_large_commands_only)
+{
+    const struct disk_model *m = disk_model_find("xt-8760s");
+
+    for (int write = 0; write < 2; write++) {
+        double rate[2];
+
+        for (int i = 0; i < 2; i++)
+            rate[i] = (i ? 64 : 8) / 2048.0 / (mean_ms(m, write, i ? 64 : 8, false, 0) / 1000);
+        cr_expect(rate[1] > 0.98 * 0.82 && rate[1] < 1.02 * 0.82, "write %d: %.3f MB/s", write, rate[1]);
+        cr_expect(rate[0] < rate[1] / 3, "write %d: 4 KB: %.3f MB/s", write, rate[0]);
+    }
+    cr_expect_eq((uint64_t)m->cylinders * m->heads * m->sectors_per_track, 1293465);
+}
+
 Test(disk, the_same_commands_take_the_same_time_twice)
 {
     const struct disk_model *m = disk_model_find("scsi-1990");
