@@ -462,7 +462,7 @@ bytes to one node, as that of a program of one node does; a driver that does not
 
 %s
 
-A pipe's message has a header of 8 bytes, 72 cycles on the channel, and takes the kernel's short way; some 1,000 cycles
+A pipe's message has a header of 8 bytes, 72 cycles on the channel, and takes the kernel's short way; some 900 cycles
 are the C library's and the driver's.""" % table(" | cycles | bound | kept", row, rows)
 
 

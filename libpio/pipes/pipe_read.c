@@ -191,6 +191,24 @@ static int take_pieces(struct pipe_end *e)
     return e->error;
 }
 
+/* Takes a message that is one piece of bytes alone, as nearly all are between two nodes: the reader's only writer is
+ * known, and no slot is needed. False: it is another one, and nothing has been taken. */
+static bool take_plain(struct pipe_end *e)
+{
+    const struct pipe_data *data = (const struct pipe_data *)e->message;
+    struct pipe_partner *writer = e->sender;
+    int64_t n = e->came - (int64_t)sizeof *data;
+
+    if (!e->direct || !writer || !writer->checked || n <= 0 || data->bytes != n || data->parts ||
+        data->at != (uint32_t)writer->at || writer->at + n > e->slots_end)
+        return false;
+    writer->at += n;
+    e->held = sizeof *data;
+    e->left = n;
+    e->next = e->came;
+    return true;
+}
+
 /* Waits for a message of a writer. */
 static int await_data(struct pipe_end *e)
 {
@@ -204,7 +222,7 @@ static int await_data(struct pipe_end *e)
         e->sender = e->partner;
     else
         e->sender = pipe_partner_of(e, node);
-    return take_pieces(e);
+    return take_plain(e) ? 0 : take_pieces(e);
 }
 
 PIPE_APART static void tell_room(struct pipe_end *e, int64_t slots)

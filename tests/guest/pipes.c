@@ -229,6 +229,46 @@ static void reads_what_has_come(void)
     exit(5);
 }
 
+/* Nor does a read give less because the bytes were written at once and are several messages. */
+#define LONG_BYTES 40001 /* in one write of all writers together, and one byte in another */
+
+static void writes_long(int writers)
+{
+    static char buf[LONG_BYTES];
+    int own = LONG_BYTES / writers + (own_node() < LONG_BYTES % writers);
+
+    memset(buf, 'a' + own_node(), sizeof buf);
+    check_equal(write(STDOUT_FILENO, buf, (size_t)own), own);
+}
+
+static void writes_at_once(void)
+{
+    writes_long(1);
+}
+
+static void writes_mapped_at_once(void)
+{
+    map(STDOUT_FILENO, "cyclic 1 2");
+    writes_long(2);
+}
+
+static void reads_long(void)
+{
+    static char buf[65536];
+    int n;
+
+    check_works(ioctl(STDIN_FILENO, N_PES, &n));
+    check_equal(read(STDIN_FILENO, buf, 1), 1); /* sets the pipe up */
+    usleep(10 * PAUSE_US);
+    check_equal(read(STDIN_FILENO, buf, 20000), 20000);
+    check_equal(read(STDIN_FILENO, buf + 20000, sizeof buf - 20000), LONG_BYTES - 20001);
+    check_equal(buf[0], n == 1 ? 'a' : 'b');
+    check_equal(buf[LONG_BYTES - 3], n == 1 ? 'a' : 'b');
+    check_equal(buf[LONG_BYTES - 2], 'a');
+    check_equal(read(STDIN_FILENO, buf, sizeof buf), 0);
+    exit(5);
+}
+
 /* Node 1 takes nothing; the others get all that is theirs. */
 static void one_reader_leaves(void)
 {
@@ -502,6 +542,9 @@ static const struct end_case {
     {"writes lines", writes_lines},
     {"writes mapped lines", writes_mapped_lines},
     {"reads what has come", reads_what_has_come},
+    {"writes at once", writes_at_once},
+    {"writes mapped at once", writes_mapped_at_once},
+    {"reads long", reads_long},
     {"one reader leaves", one_reader_leaves},
     {"writes 40000", writes_40000},
     {"calls that fail", calls_that_fail},
