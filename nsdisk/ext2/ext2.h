@@ -163,6 +163,8 @@ int ext2_unmount(struct ext2 *fs);
 void ext2_abandon(struct ext2 *fs);
 /* Writes the superblock at once: whether e2fsck has to finish what the journal holds. */
 int ext2_store_journal_mark(struct ext2 *fs, bool to_recover);
+/* Makes the superblock dirty, as it is. */
+int ext2_touch_super(struct ext2 *fs);
 
 /* ---- ext2_group.c ---- */
 

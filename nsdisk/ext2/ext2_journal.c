@@ -1,11 +1,14 @@
 /*
- * The journal of one transaction: see ext2_journal.h. Its records, with numbers of the other
- * endianness than ext2's:
+ * The journal of one transaction: see ext2_journal.h. Its records, with numbers of the other endianness than ext2's,
+ * one file block each, from 0 on:
  *
- *   | superblock | descriptor: where the blocks go | blocks ... | commit | zeros |     one file
- * block each, from 0 on
+ *   | superblock | descriptor: where the blocks go | blocks ... | commit | zeros |
  *
  * The zeros end it: what its blocks held before, perhaps other records, is not believed.
+ *
+ * e2fsck wants 1024 blocks, and looks at no more than that each is one of the volume's. So in a journal that nsdisk
+ * makes, all file blocks behind OWN_BLOCKS are one block. Only as long as the superblock says that there is a journal
+ * to recover does e2fsck see it: the superblock is the last of the transaction's blocks.
  */
 #include "nsdisk/ext2/ext2_journal.h"
 
@@ -16,6 +19,10 @@
 
 #define JOURNAL_MAGIC  0xc03b3998u
 #define JOURNAL_BLOCKS 1024u /* the least that e2fsck takes for a journal */
+#define OWN_BLOCKS     32u   /* of which so many are there in one that nsdisk makes */
+#define FRAME_BLOCKS   4u    /* superblock, descriptor, commit, zeros */
+#define MAP_BLOCKS     5u    /* most, that point to JOURNAL_BLOCKS */
+#define CHANGE_BLOCKS  4u    /* most, by which a directory grows */
 #define TAGS_MAX       100u  /* that one descriptor of 1 KB holds */
 
 enum { RECORD_DESCRIPTOR = 1, RECORD_COMMIT = 2, RECORD_SUPERBLOCK = 4 };
@@ -145,7 +152,7 @@ static int put_block(struct ext2_journal *j, const struct cache_block *block)
 static int put_transaction(struct ext2_journal *j, struct cache_block *const *blocks, uint32_t count)
 {
     uint8_t *record;
-    int error = put_superblock(j, 0);
+    int error = put_superblock(j, j->own ? 1 : 0);
 
     if (error == 0)
         error = put_descriptor(j, blocks, count);
@@ -160,18 +167,19 @@ static int put_transaction(struct ext2_journal *j, struct cache_block *const *bl
 
 /* ---- Opening and closing ---- */
 
+/* Gives the journal its first blocks. */
 static int take_blocks(struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
     uint32_t goal = ext2_group_goal(fs, 0), first;
 
-    for (uint32_t done = 0; done < JOURNAL_BLOCKS;) {
+    for (uint32_t done = 0; done < OWN_BLOCKS;) {
         int got = ext2_begin(fs);
 
         if (got == 0)
             got = ext2_map_prepare(inode, done, 1, goal);
         if (got > 0)
-            got = ext2_alloc_blocks(fs, goal, JOURNAL_BLOCKS - done, &first);
+            got = ext2_alloc_blocks(fs, goal, OWN_BLOCKS - done, &first);
         if (got < 0)
             return got;
         int prepared = ext2_map_prepare(inode, done, (uint32_t)got, first + (uint32_t)got);
@@ -184,7 +192,42 @@ static int take_blocks(struct ext2_inode *inode)
         done += (uint32_t)got;
         goal = first + (uint32_t)got;
     }
-    return ext2_inode_store(inode);
+    return 0;
+}
+
+/* Points all file blocks behind the first ones at one block, or nowhere (0). They count as none. */
+static int point_rest(struct ext2_inode *inode, uint32_t block)
+{
+    uint32_t blocks_512 = inode->blocks_512;
+    int error = 0;
+
+    for (uint32_t i = OWN_BLOCKS; error == 0 && i < JOURNAL_BLOCKS; i++)
+        error = ext2_map_set(inode, i, block, 1);
+    inode->blocks_512 = blocks_512;
+    return error;
+}
+
+/* The block that ends the transaction is also all that follow. */
+static int repeat_last(struct ext2_inode *inode)
+{
+    struct ext2_run last;
+    int error = ext2_map_run(inode, OWN_BLOCKS - 1, 1, &last);
+    int prepared = error < 0 ? error : ext2_map_prepare(inode, OWN_BLOCKS, JOURNAL_BLOCKS - OWN_BLOCKS, last.first);
+
+    if (prepared >= 0 && prepared < (int)(JOURNAL_BLOCKS - OWN_BLOCKS))
+        return -N_ENOSPC;
+    error = prepared < 0 ? prepared : point_rest(inode, last.first);
+    return error < 0 ? error : ext2_inode_store(inode);
+}
+
+static int make_own(struct ext2_journal *j)
+{
+    int error = take_blocks(j->inode);
+
+    if (error == 0)
+        error = repeat_last(j->inode);
+    j->repeats = error == 0;
+    return error;
 }
 
 static uint32_t get_big32(const uint8_t *at)
@@ -217,13 +260,13 @@ int ext2_journal_open(struct ext2 *fs, struct ext2_journal *j)
     if (!fs->may_have_journal)
         return -N_ENOTSUP;
     int error = ext2_sync(fs);
-    if (error == 0 && j->own && fs->free_blocks < JOURNAL_BLOCKS + 16)
+    if (error == 0 && j->own && fs->free_blocks < OWN_BLOCKS + MAP_BLOCKS + CHANGE_BLOCKS)
         error = -N_ENOSPC;
     if (error == 0)
         error = ext2_inode_get_journal(fs, (uint64_t)JOURNAL_BLOCKS << fs->block_shift, &j->inode);
     if (error < 0)
         return error;
-    error = j->own ? take_blocks(j->inode) : read_superblock(j);
+    error = j->own ? make_own(j) : read_superblock(j);
     if (error == 0)
         error = ext2_sync(fs);
     if (error < 0)
@@ -231,9 +274,13 @@ int ext2_journal_open(struct ext2 *fs, struct ext2_journal *j)
     return error;
 }
 
+/* What the blocks of the map say does not count from here on, but they must not give one block back many times. */
 int ext2_journal_close(struct ext2_journal *j)
 {
-    return ext2_inode_put_journal(j->inode, j->own);
+    int error = j->repeats && !j->inode->fs->read_only ? point_rest(j->inode, 0) : 0;
+    int put = ext2_inode_put_journal(j->inode, j->own);
+
+    return error < 0 ? error : put;
 }
 
 /* ---- Committing ---- */
@@ -256,8 +303,28 @@ static int apply(struct ext2_journal *j)
         error = cache_flush(fs->cache);
     if (error == 0)
         error = write_superblock(j, 0);
+    return error < 0 ? error : ext2_store_journal_mark(fs, false);
+}
+
+/* The journal has the transaction already, but the volume none until it says so. Once it does not, e2fsck takes inode 8
+ * for nothing: also after it has written the transaction to its places, of which the superblock is one. */
+static int apply_own(struct ext2_journal *j)
+{
+    int error = cache_flush(j->inode->fs->cache);
+
+    return error < 0 ? error : ext2_store_journal_mark(j->inode->fs, false);
+}
+
+static int commit_blocks(struct ext2_journal *j, struct cache_block *const *blocks, uint32_t count)
+{
+    struct ext2 *fs = j->inode->fs;
+    int error = put_transaction(j, blocks, count);
+
     if (error == 0)
-        error = ext2_store_journal_mark(fs, false);
+        error = ext2_store_journal_mark(fs, true);
+    if (error < 0)
+        return error;
+    error = j->own ? apply_own(j) : apply(j);
     if (error < 0) { /* what e2fsck writes from the journal must not be newer than what is there */
         ext2_corrupt(fs, "a change was not finished; read-only until e2fsck -p has finished it");
         fs->read_only = true;
@@ -268,13 +335,11 @@ static int apply(struct ext2_journal *j)
 int ext2_journal_commit(struct ext2_journal *j)
 {
     struct ext2 *fs = j->inode->fs;
-
     struct cache_block *const *blocks;
-    uint32_t count = cache_list_dirty(fs->cache, &blocks);
-    if (count == 0 || count > TAGS_MAX)
-        return cache_flush(fs->cache);
-    int error = put_transaction(j, blocks, count);
-    if (error == 0)
-        error = ext2_store_journal_mark(fs, true);
-    return error < 0 ? error : apply(j);
+    int error = j->own ? ext2_touch_super(fs) : 0;
+
+    if (error < 0)
+        return error;
+    uint32_t count = cache_list_dirty(fs->cache, &blocks), most = j->own ? OWN_BLOCKS - FRAME_BLOCKS : TAGS_MAX;
+    return count == 0 || count > most ? cache_flush(fs->cache) : commit_blocks(j, blocks, count);
 }

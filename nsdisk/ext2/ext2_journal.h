@@ -7,13 +7,13 @@
  *
  *   open       inode 8 gets blocks without contents, on the disk. After a crash e2fsck clears the inode.
  *   (change)   in the cache only
- *   commit     The dirty blocks go into the journal, the superblock says that there is one to recover, and one write
- *              of the journal's own superblock says what. After a crash from here on, e2fsck finishes the change.
- *              Then the blocks go to their places, and both superblocks say that nothing is to be recovered.
+ *   commit     The dirty blocks go into the journal, among them the superblock, which knows of no journal. Then one
+ *              write of the superblock says that there is one to recover: after a crash from here on, e2fsck finishes
+ *              the change, and clears the inode. Then the blocks go to their places, and the superblock says no more.
  *   close      The blocks are free again.
  *
  * A volume that has a journal already (made by mke2fs -O has_journal, or left by e2fsck) keeps it; an empty one is
- * used.
+ * used: its own superblock says when there is something in it.
  */
 #ifndef NSDISK_EXT2_JOURNAL_H
 #define NSDISK_EXT2_JOURNAL_H
@@ -23,6 +23,7 @@
 struct ext2_journal {
     struct ext2_inode *inode;
     bool own;          /* made by open, and taken away by close */
+    bool repeats;      /* then: most of its blocks are one */
     uint32_t sequence; /* of the transaction */
     uint32_t blocks;   /* of the journal */
     uint64_t next;     /* file block of the next record */

@@ -230,6 +230,18 @@ int ext2_store_journal_mark(struct ext2 *fs, bool to_recover)
     return error;
 }
 
+int ext2_touch_super(struct ext2 *fs)
+{
+    struct cache_block *block;
+    int error = cache_get(fs->cache, SUPER_OFFSET >> fs->block_shift, BLOCK_SUPER, &block);
+
+    if (error < 0)
+        return error;
+    cache_mark_dirty(fs->cache, block);
+    cache_put(block);
+    return 0;
+}
+
 /* ---- Mounting ---- */
 
 static void free_inodes(struct ext2_inode *inode)

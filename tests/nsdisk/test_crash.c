@@ -7,7 +7,8 @@
 #include "tests/nsdisk/cuts.h"
 #include "tests/nsdisk/model.h"
 
-#define MOVE_BLOCKS 2000u /* there is room for a journal of 1024 */
+#define FREE_BLOCKS    41u    /* the least with which a directory is moved by a journal */
+#define JOURNAL_VOLUME 10000u /* blocks of a volume that has a journal of its own */
 
 static struct model m;
 
@@ -357,6 +358,31 @@ static void check_moved(uint32_t cut)
     }
 }
 
+/* The same on a volume that a file fills up to so many blocks. */
+static void make_places_and_leave(uint32_t blocks)
+{
+    struct file_statfs st;
+
+    make_places();
+    uint64_t filler = open_new("/filler");
+    for (uint64_t at = 0; v_statfs(&v, &st) == 0 && st.blocks_free > blocks; at += v.block_bytes)
+        cr_assert_eq(v_write(&v, filler, at, old, v.block_bytes), (int32_t)v.block_bytes);
+    v_close(&v, filler);
+    v_exit(&v);
+    cr_assert(v_statfs(&v, &st) == 0 && st.blocks_free <= blocks && st.blocks_free + 2 >= blocks, "%lu blocks are free",
+              (unsigned long)st.blocks_free);
+}
+
+static void make_places_on_a_nearly_full_volume(void)
+{
+    make_places_and_leave(FREE_BLOCKS + 2);
+}
+
+static void make_places_without_room_for_a_journal(void)
+{
+    make_places_and_leave(FREE_BLOCKS - 1);
+}
+
 /* ---- Anything ---- */
 
 static void put_kept(void)
@@ -391,7 +417,7 @@ static const struct scenario scenarios[] = {
     {"replace by rename", put_old, replace, check_old_or_new, "-p", 0, NULL},
     {"free and use again", put_two, reuse, check_kept, "-p", 0, NULL},
     {"move a file", fill_directories, move_file, check_some_name, "-p", 0, NULL},
-    {"move a directory", fill_directories, move_directory, check_some_directory, "-p", MOVE_BLOCKS, NULL},
+    {"move a directory", fill_directories, move_directory, check_some_directory, "-p", 0, NULL},
     {"rename a directory", fill_directories, rename_directory, check_renamed_directory, "-p", 0, NULL},
     {"exchange names", fill_directories, exchange_names, check_some_name, "-p", 0, NULL},
     {"make and remove directories", fill_directories, make_and_remove_directories, check_directories, "-p", 0, NULL},
@@ -461,26 +487,34 @@ Test(crash, never_shows_another_files_old_bytes)
     run_named(10);
 }
 
+static void move_everywhere(void (*before)(void))
+{
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        const struct scenario s = {moves[i].name, before, move_it, check_moved, "-p", 0, NULL};
+
+        moving = &moves[i];
+        run_scenario(&s, i % 2 ? 4096 : 1024);
+        if (i >= 5)
+            run_scenario(&s, i % 2 ? 1024 : 4096);
+    }
+}
+
 /* e2fsck -p is the judge of each prefix: a change of three blocks and more is there or it is not. */
 Test(crash, moves_a_directory_wholly_or_not_at_all)
 {
-    const struct scenario s = {"", make_places, move_it, check_moved, "-p", MOVE_BLOCKS, NULL};
+    move_everywhere(make_places);
+}
 
-    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
-        moving = &moves[i];
-        struct scenario named = s;
-        named.name = moving->name;
-        run_scenario(&named, i % 2 ? 4096 : 1024);
-        if (i >= 5)
-            run_scenario(&named, i % 2 ? 1024 : 4096);
-    }
+Test(crash, moves_a_directory_wholly_or_not_at_all_on_a_nearly_full_volume)
+{
+    move_everywhere(make_places_on_a_nearly_full_volume);
 }
 
 /* The volume's own journal is used, and stays. */
 Test(crash, moves_a_directory_on_a_volume_with_a_journal)
 {
     const struct scenario s = {
-        "journal", make_places, move_it, check_moved, "-p", 5 * MOVE_BLOCKS, "-O has_journal -J size=4"};
+        "journal", make_places, move_it, check_moved, "-p", JOURNAL_VOLUME, "-O has_journal -J size=4"};
 
     moving = &moves[0];
     run_scenario(&s, 1024);
@@ -492,9 +526,10 @@ static void check_either_directory(uint32_t cut)
 }
 
 /* Without room for a journal it has a moment with both names, which e2fsck -p leaves to a human; nothing is lost. */
-Test(crash, moves_a_directory_on_a_small_volume_and_loses_nothing)
+Test(crash, moves_a_directory_on_a_full_volume_and_loses_nothing)
 {
-    const struct scenario s = {"small", fill_directories, move_directory, check_either_directory, "-fy", 0, NULL};
+    const struct scenario s = {
+        "full", make_places_without_room_for_a_journal, move_directory, check_either_directory, "-fy", 0, NULL};
 
     run_scenario(&s, 4096);
 }
