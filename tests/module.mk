@@ -150,6 +150,14 @@ striped-kills:
 	$(SUBMAKE) all guest $(B)/tests/machine/test_striped_kills
 	@KILL_EVERY=$(or $(KILL_EVERY),1) $(B)/tests/machine/test_striped_kills
 
+# make striped-races: every pair of these calls, made by 64 nodes at about the same time; SEEDS= seeds from FIRST= on
+.PHONY: striped-races
+striped-races:
+	$(SUBMAKE) all guest $(B)/tests/machine/test_striped_races
+	@for seed in $$(seq $(or $(FIRST),1) $$(($(or $(FIRST),1) + $(or $(SEEDS),1) - 1))); do \
+	    RACES_SEED=$$seed $(B)/tests/machine/test_striped_races || exit 1; \
+	done
+
 # make paper-001: docs/papers/001.md, what the paper claims beside what was measured (images/measure/paper_001.py)
 .PHONY: paper-001
 paper-001:

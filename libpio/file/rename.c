@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "libpio/file/change.h"
 #include "libpio/file/file.h"
@@ -12,17 +13,21 @@
 #include "libpio/file/store.h"
 #include "libpio/file/transport.h"
 
-/* What has the new name on this volume may go if it belongs to a PIO file. `stat_error`: of the volume's answer. */
-static int check_part(const struct pio_name *to, const char *volume, int stat_error)
+/* What has the new name on a volume may go if it belongs to a PIO file. */
+static int check_part(const struct pio_name *to, const struct pio_question *answer)
 {
     struct pio_description found;
     struct pio_name name = *to;
+    int error = answer->result;
 
-    if (stat_error == -ENOENT)
+    if (error == -ENOENT)
         return 0;
-    memcpy(name.volume, volume, sizeof name.volume);
-    int error = stat_error < 0 ? stat_error : pio_store_find(&name, NULL, &found, NULL);
-    return error ? pio_fail_at(volume, to->name, "", error == -ENOENT ? -EEXIST : error) : 0;
+    memcpy(name.volume, answer->volume, sizeof name.volume);
+    if (error >= 0)
+        error = pio_store_find(&name, NULL, &found, NULL);
+    if (error == -ENOENT)
+        error = S_ISDIR(answer->mode) ? -EISDIR : -EEXIST;
+    return error ? pio_fail_at(answer->volume, to->name, "", error) : 0;
 }
 
 /* Asks all volumes for the status of a name, and notes in `has` which have it. */
@@ -39,7 +44,7 @@ static int look(const struct pio_name *to, const char *suffix, const struct pio_
                 .kind = PIO_ASK_STAT, .volume = from->volume[first + i], .name = to->name, .suffix = suffix};
         pio_transport->ask(q, n);
         for (int i = 0; i < n && !error; i++) {
-            error = check_part(to, from->volume[first + i], q[i].result);
+            error = check_part(to, &q[i]);
             has[first + i] = (char)(has[first + i] + (q[i].result >= 0 ? bit : 0));
         }
     }

@@ -435,23 +435,37 @@ static int striped_unlink(const char *path)
 }
 
 /* Unix lets a file replace a file, and a folder replace an empty folder. */
-static int striped_rename(const char *from_path, const char *to_path)
+static int rename_file(const struct striped_volume *v, const char *from, const char *to)
 {
     char old[STRIPED_PATH_BYTES], new[STRIPED_PATH_BYTES];
-    const char *from, *to;
-    struct stat st;
-    const struct striped_volume *v = striped_find(from_path, &from);
 
-    if (striped_find(to_path, &to) != v)
-        return -EXDEV;
-    if (stat_first(v, from, &st) == 0 && S_ISDIR(st.st_mode))
-        return is_folder(v, to) == 0 ? -ENOTDIR : pio_folder_rename(&v->layout, from, to, st.st_mode);
     if (is_folder(v, to) == 1)
         return -EISDIR;
     int error = striped_part(v, 0, from, old);
     if (!error)
         error = striped_part(v, 0, to, new);
     return error ? error : result_from_errno(pio_rename(old, new));
+}
+
+static int rename_folder(const struct striped_volume *v, const char *from, const char *to, mode_t mode)
+{
+    return is_folder(v, to) == 0 ? -ENOTDIR : pio_folder_rename(&v->layout, from, to, mode);
+}
+
+/* A folder may have become a file by the time at which it is locked. */
+static int striped_rename(const char *from_path, const char *to_path)
+{
+    const char *from, *to;
+    struct stat st;
+    const struct striped_volume *v = striped_find(from_path, &from);
+    int error = -ENOTDIR;
+
+    if (striped_find(to_path, &to) != v)
+        return -EXDEV;
+    while (error == -ENOTDIR && stat_first(v, from, &st) == 0 && S_ISDIR(st.st_mode))
+        if ((error = rename_folder(v, from, to, st.st_mode)) == -ENOTDIR && is_folder(v, from) == 1)
+            return error;
+    return error == -ENOTDIR ? rename_file(v, from, to) : error;
 }
 
 struct change {

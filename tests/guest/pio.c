@@ -336,7 +336,7 @@ static void renames(void)
     check_equal(pio_close(pfd), 0);
     check_fails(pio_rename("//df00/file", "//df00/other"), ENOENT);
     check_equal(mkdir("//df00/folder", 0777), 0);
-    check_fails(pio_rename("//df00/other", "//df00/folder"), EEXIST);
+    check_fails(pio_rename("//df00/other", "//df00/folder"), EISDIR);
     check_equal(pio_unlink("//df00/other"), 0);
 }
 

@@ -444,97 +444,6 @@ static void has_a_dead_drive(void)
     expect_text_file("//df00/plain", "still here");
 }
 
-/* ---- Races ---- */
-
-/* What one of several nodes does; its path, and its own name. */
-static int race_create(const char *path, const char *own)
-{
-    (void)own;
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0644);
-
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int race_unlink(const char *path, const char *own)
-{
-    (void)own;
-    return unlink(path);
-}
-
-static int race_mkdir(const char *path, const char *own)
-{
-    (void)own;
-    return mkdir(path, 0755);
-}
-
-static int race_rmdir(const char *path, const char *own)
-{
-    (void)own;
-    return rmdir(path);
-}
-
-static const struct race {
-    const char *what;
-    int (*before)(const char *path, const char *own); /* of node 0; NULL: nothing is there */
-    int (*even)(const char *path, const char *own), (*odd)(const char *path, const char *own);
-    int error; /* of all but one */
-} races[] = {
-    {"create", NULL, race_create, race_create, EEXIST},
-    {"unlink", race_create, race_unlink, race_unlink, ENOENT},
-    {"rename", race_create, rename, rename, ENOENT},
-    {"rename and unlink", race_create, rename, race_unlink, ENOENT},
-    {"mkdir", NULL, race_mkdir, race_mkdir, EEXIST},
-    {"rmdir", race_mkdir, race_rmdir, race_rmdir, ENOENT},
-    {"rename of a folder", race_mkdir, rename, rename, ENOENT},
-    {"rename and rmdir", race_mkdir, rename, race_rmdir, ENOENT},
-};
-
-/* Exactly one node of all wins; those that lose leave nothing. */
-static void race(const struct race *r, int node)
-{
-    char path[64], own[80];
-    struct stat st;
-
-    snprintf(path, sizeof path, "%s", name_of("race/it"));
-    snprintf(own, sizeof own, "%s.%d", path, node);
-    if (node == 0) {
-        check_works(mkdir(name_of("race"), 0755));
-        if (r->before)
-            check_works(r->before(path, own));
-    }
-    check_equal(nsync(1), 0);
-    errno = 0;
-    int won = (node % 2 ? r->odd : r->even)(path, own) == 0, error = errno;
-    check(won || error == r->error, "%s: %s", r->what, strerror(error));
-    check_equal(nsync(2), 0);
-    if (stat(own, &st) == 0)
-        check_works(S_ISDIR(st.st_mode) ? rmdir(own) : unlink(own));
-    if (node > 0) {
-        send(0, 5, won);
-        return;
-    }
-    for (int i = 1; i < node_count(); i++) {
-        long other = 0;
-        int from = i, type = 5;
-
-        check_equal(nread(&other, sizeof other, &from, &type, NULL), sizeof other);
-        won += other != 0;
-    }
-    check(won == 1, "%s: %d nodes have won", r->what, won);
-    if (stat(path, &st) == 0)
-        check_works(S_ISDIR(st.st_mode) ? rmdir(path) : unlink(path));
-}
-
-static void has_one_winner(void)
-{
-    for (size_t i = 0; i < sizeof races / sizeof *races; i++) {
-        race(&races[i], own_node());
-        check_equal(nsync(3), 0);
-        if (own_node() == 0)
-            check_works(rmdir(name_of("race")));
-    }
-}
-
 /* ---- Locks ---- */
 
 static void take_the_lock(void)
@@ -635,7 +544,6 @@ static const struct test_case cases[] = {
     {"largest offset", ends_at_the_largest_offset},
     {"some names", makes_some_names},
     {"read-only", is_read_only},
-    {"races", has_one_winner},
     {"lock", wait_for_a_lock},
     {"loads another", loads_another},
     {"finds", finds},

@@ -54,8 +54,6 @@ static const struct own_case {
     {"0", "cyclic 1000 4", {"shared", "//big/"}},
     {"3", "cyclic 1000 4", {"shared", "//big/"}},
     {"2", "array 64x64x2 cyclic(5),block on 2x2", {"shared", "//big/"}},
-    {"3", "cyclic 1000 4", {"races", "//big/"}},
-    {"6", "cyclic 1000 4", {"races", "//big/"}},
 };
 
 ParameterizedTestParameters(striped, has_ordinary_files)
