@@ -12,7 +12,7 @@
 #include "vertex/contract/machine.h"
 
 /* Fits into the host's instruction of the comparison. A clock is never set back from its grant by as much: user code
- * runs ahead by far less (RUN_AHEAD_CYCLES in emu/time/sched.c). */
+ * runs ahead by far less (RUN_AHEAD_CYCLES in emu/time/sched_grant.c). */
 #define COUNTER_LIMIT (1ull << 30)
 
 #define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */

@@ -1,6 +1,6 @@
 /*
- * The scheduler's data, for its two parts: sched_process.c carries out events, requests and causes in order of time;
- * sched.c grants harts their runs and collects what they have done.
+ * The scheduler's data, for its parts: sched_process.c carries out events, requests and causes in order of time;
+ * sched_grant.c grants harts their runs, and sched.c collects what they have done.
  */
 #ifndef NCUBE_SCHED_STATE_H
 #define NCUBE_SCHED_STATE_H
@@ -142,6 +142,13 @@ bool sched_poll_watches(const struct hart *h);
 void sched_poll_turn(struct sched *s, struct hart *h, struct slot_trap *trap, uint64_t quiet_until);
 /* The hart does something else. */
 void sched_poll_end(struct sched *s, struct hart *h);
+
+/* ---- sched_grant.c ---- */
+
+/* Raises the interrupts of harts that are stopped in user code. Returns false if the machine has failed. */
+bool sched_interrupts_raise(struct sched *s);
+/* Grants all harts that may run, but only a few of those that share a processor. Returns whether it did anything. */
+bool sched_grant_all(struct sched *s);
 
 /* ---- sched_process.c ---- */
 

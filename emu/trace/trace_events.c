@@ -1,6 +1,9 @@
 /* Parts of events in JSON (trace_events.h). */
 #include "emu/trace/trace_events.h"
 
+#include <stdarg.h>
+
+#include "emu/trace/trace_chrome.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 
@@ -71,4 +74,20 @@ const char *event_op_name(uint64_t tag)
     uint32_t op = TAG_NUMBER(tag) - N_FOPEN;
 
     return op < sizeof op_names / sizeof *op_names && op_names[op] ? op_names[op] + 2 : "request";
+}
+
+__attribute__((format(printf, 3, 4))) bool event_put(struct trace *t, struct piece *p, const char *format, ...)
+{
+    struct chrome *c = t->own;
+    size_t skip = c->begun ? 0 : 1; /* the comma */
+    va_list arguments;
+
+    va_start(arguments, format);
+    piece_put_list(p, format, arguments);
+    va_end(arguments);
+    piece_put(p, "}");
+    if (!trace_put(t, p->text + skip, p->n - skip))
+        return false;
+    c->begun = true;
+    return true;
 }

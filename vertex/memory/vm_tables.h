@@ -1,5 +1,6 @@
 /*
- * The tables and pages of a space, for vm.c, vm_text.c and vm_bytes.c only. Every page that a space gets is filled here.
+ * The tables and pages of a space, for vm.c, vm_text.c and vm_bytes.c only. Every page that a space gets is filled
+ * here.
  */
 #ifndef VERTEX_VM_TABLES_H
 #define VERTEX_VM_TABLES_H
