@@ -9,8 +9,10 @@ NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/data_cache.c ext2/data_tran
     ext2/ext2_walk.c serve/merge.c serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c \
     serve/volume_locks.c) \
     vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
-NSDISK_LOOP := nsdisk/serve/loop.c nsdisk/serve/loop_disk.c nsdisk/serve/fiber.c
-NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_LOOP) $(NSDISK_CORE)
+NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_disk.c loop_families.c fiber.c)
+# The table of families: a test has its own
+NSDISK_FAMILIES := nsdisk/serve/families.c
+NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
 $(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c nsdisk/ext2/data_cache.c nsdisk/ext2/data_transfer.c \
@@ -22,7 +24,10 @@ $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_corrupt,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_view,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_merge,tests/libpio/random_pattern.c nsdisk/serve/in_order.c $(NSDISK_TEST)))
-$(eval $(call host_test,nsdisk/test_loop,tests/nsdisk/several.c $(NSDISK_LOOP) $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_loop,tests/nsdisk/several.c tests/nsdisk/drives.c $(NSDISK_FAMILIES) \
+    $(NSDISK_LOOP) $(NSDISK_TEST)))
+NSDISK_ECHO := tests/nsdisk/echo_family.c
+$(eval $(call host_test,nsdisk/test_families,tests/nsdisk/drives.c $(NSDISK_ECHO) $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash_files,tests/nsdisk/cuts.c $(NSDISK_TEST)))
@@ -32,7 +37,7 @@ $(eval $(call host_test,nsdisk/test_locks,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_serve,tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)))
 
 # What random requests and damaged images are made with (tests/fuzz)
-NSDISK_FUZZ := tests/nsdisk/fuzz.c tests/nsdisk/several.c tests/nsdisk/model.c tests/nsdisk/volume.c
+NSDISK_FUZZ := $(addprefix tests/nsdisk/,fuzz.c several.c drives.c model.c volume.c)
 
 # make bench-cache: how fast cached reads are answered on this host
 $(B)/tests/nsdisk/bench_data_cache: $(patsubst %.c,$(B)/obj/%.o,tests/nsdisk/bench_data_cache.c $(NSDISK_TEST))

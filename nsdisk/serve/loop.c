@@ -2,9 +2,10 @@
  * The event loop of concurrent service: see loop.h for the way of a request and for the memory.
  *
  *   loop_run      receives, gives requests to volumes, runs the fibers that can go on
- *   accept        finds a request's volume and a place for it
+ *   accept        finds a request's volume and a place for it; requests that are no files' go to their family
  *   serve_jobs    a fiber: one request of its volume after the other
  *   loop_disk.c   struct blockdev for a volume: starts a command, and leaves the fiber until it is done
+ *   loop_families.c   requests of other families, and their work on fibers
  *
  * A fiber that waits says for which command (volume.awaits); loop_collect marks commands as done, and the loop enters
  * the fibers whose command is.
@@ -109,7 +110,8 @@ static void serve_alone(struct volume *v, struct job *j)
     give_back(v->loop, &j->ticket);
 }
 
-static void serve_part(struct volume *v, const struct job *j)
+/* Of a request to all volumes. */
+static void serve_part(struct volume *v, struct job *j)
 {
     struct loop *l = v->loop;
     struct everywhere *all = j->all;
@@ -123,7 +125,10 @@ static void serve_part(struct volume *v, const struct job *j)
         give_back(l, &all->ticket);
     }
     all->left--;
+    free_job(l, j);
 }
+
+static const struct work part = {serve_part};
 
 /* ---- Writes that are carried out as one ---- */
 
@@ -138,7 +143,7 @@ struct group {
 /* Adds a write that waits to the group, if it fits. */
 static bool join(struct group *g, const struct job *j)
 {
-    return !j->all && j->a.type == (int)N_FWRITE && arrival_join(g->volume->loop->server, &j->a, &g->merge);
+    return !j->work && j->a.type == (int)N_FWRITE && arrival_join(g->volume->loop->server, &j->a, &g->merge);
 }
 
 static void take_more(void *ctx)
@@ -218,9 +223,11 @@ static void serve_jobs(void *arg)
             STAILQ_REMOVE_HEAD(&v->waiting, next);
             v->busy = true;
             v->type = j->a.type | DISK_CHANGES;
-            if (j->all)
-                serve_part(v, j);
-            else if (take_area(v, j), j->a.type == (int)N_FWRITE)
+            if (j->work) {
+                j->work->run(v, j);
+                continue;
+            }
+            if (take_area(v, j), j->a.type == (int)N_FWRITE)
                 serve_write(v, j);
             else
                 serve_alone(v, j);
@@ -240,7 +247,7 @@ static void run(struct volume *v)
 
 /* Runs every fiber that can go on, the lowest drive first. Returns whether there was one, as it may let others go
  * on. */
-static bool run_all(struct loop *l)
+static inline bool run_all(struct loop *l)
 {
     bool any = false;
 
@@ -278,9 +285,23 @@ static bool can_receive(struct loop *l)
     return !l->closing && !l->held && l->jobs_free >= SERVE_DRIVES && free_everywhere(l);
 }
 
-/* The request needs no disk. */
+/* Nothing is received until the family has room for it. */
+static void give_to_family(struct loop *l, const struct arrival *a)
+{
+    while (!families_take(l, a)) {
+        loop_collect(l, true);
+        while (run_all(l))
+            ;
+    }
+}
+
+/* The request needs no disk, or is another family's. */
 static void serve_at_once(struct loop *l, const struct arrival *a)
 {
+    if (N_IS_FAMILY_REQUEST(a->type)) {
+        give_to_family(l, a);
+        return;
+    }
     size_t n = serve_request(l->server, arrival_node(a), arrival_tag(a), a->bytes, a->n, l->short_reply,
                              sizeof l->short_reply);
 
@@ -294,9 +315,14 @@ static void queue_everywhere(struct loop *l, const struct arrival *a)
 
     memcpy(&r, a->bytes, sizeof r);
     *all = (struct everywhere){.a = {a->from, a->type, NULL, 0}, .seq = r.seq};
+    if (a->type == (int)N_FEXIT)
+        families_client_ended(l, a->from);
     for (uint32_t i = 0; i < l->drives; i++)
         if (server_volume(l->server, i)) {
-            new_job(l, &l->volume[i], &all->a)->all = all;
+            struct job *j = new_job(l, &l->volume[i], &all->a);
+
+            j->all = all;
+            j->work = &part;
             all->left++;
         }
     if (all->left == 0)
@@ -319,11 +345,12 @@ static void queue_request(struct loop *l, struct volume *v, const struct arrival
     }
 }
 
-/* The volume of a request of this client that is not answered; NULL: there is none. */
-static struct volume *volume_in_use(struct loop *l, int from)
+/* The volume of a request of a file, of the same client, that is not answered. NULL: there is none, or it does not
+ * matter to this request. */
+static struct volume *volume_in_use(struct loop *l, const struct arrival *a)
 {
-    for (uint32_t i = 0; i < JOBS; i++)
-        if (l->job[i].volume && l->job[i].a.from == from)
+    for (uint32_t i = 0; i < JOBS && !N_IS_FAMILY_REQUEST(a->type); i++)
+        if (l->job[i].volume && l->job[i].a.from == a->from)
             return l->job[i].volume;
     return NULL;
 }
@@ -331,7 +358,7 @@ static struct volume *volume_in_use(struct loop *l, int from)
 static void accept(struct loop *l, const struct arrival *a)
 {
     int target = serve_target(l->server, arrival_node(a), arrival_tag(a), a->bytes, a->n);
-    struct volume *other = target == SERVE_NOWHERE ? volume_in_use(l, a->from) : NULL;
+    struct volume *other = target == SERVE_NOWHERE ? volume_in_use(l, a) : NULL;
 
     if (other)
         queue_request(l, other, a);
@@ -343,6 +370,12 @@ static void accept(struct loop *l, const struct arrival *a)
         queue_request(l, &l->volume[target], a);
 }
 
+static void shut_down(struct loop *l)
+{
+    l->closing = true;
+    families_shut_down(l);
+}
+
 static void receive(struct loop *l)
 {
     struct arrival a = {-1, -1, l->landing, 0};
@@ -352,7 +385,7 @@ static void receive(struct loop *l)
         return;
     a.n = (size_t)n;
     if (a.type == N_SHUTDOWN && a.from == (int)NODE_HOST)
-        l->closing = true;
+        shut_down(l);
     else if (arrival_is_request(a.type))
         accept(l, &a);
 }
@@ -422,6 +455,7 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
     l->jobs_free = JOBS;
     make_places(l);
     serve_hold_replies(s, &l->replies, node->reply, node->reply_ctx);
+    families_begin(l);
     return l;
 }
 
@@ -429,6 +463,7 @@ void loop_free(struct loop *l)
 {
     if (!l)
         return;
+    families_free(l);
     free(l->memory);
     free(l);
 }

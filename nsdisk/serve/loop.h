@@ -16,6 +16,8 @@
  *
  * Writes that wait for one volume and are adjacent parts of one file are carried out as one.
  *
+ * That is the family of files. Requests of other families go to these when they arrive, without a fiber (family.h).
+ *
  * Memory, all of it taken by loop_new. An area holds the largest request, or the largest reply behind a short request:
  *
  *   landing    an area, into which the next message is read

@@ -1,6 +1,6 @@
 /*
- * The loop's data, for its parts: loop.c receives requests and runs fibers, loop_disk.c starts commands and waits for
- * them.
+ * The loop's data, for its parts: loop.c receives requests and runs fibers, loop_families.c gives requests to their
+ * families, loop_disk.c starts commands and waits for them.
  */
 #ifndef NSDISK_LOOP_STATE_H
 #define NSDISK_LOOP_STATE_H
@@ -11,20 +11,15 @@
 #include <sys/queue.h>
 
 #include "nsdisk/serve/arrival.h"
+#include "nsdisk/serve/family.h"
 #include "nsdisk/serve/fiber.h"
+#include "nsdisk/serve/job.h"
 #include "nsdisk/serve/loop.h"
 #include "vertex/contract/proto.h"
 
 #define EVERYWHERE_MAX 8u                                                /* requests to all volumes at once */
 #define JOBS           (LOOP_PARKED + 1 + EVERYWHERE_MAX * SERVE_DRIVES) /* parked, landing, parts */
 #define PARKED_LEAST   (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES)
-
-/* A request's place among those that are not answered, which are in order of arrival: a client gets its replies in
- * order. */
-struct ticket {
-    TAILQ_ENTRY(ticket) next;
-    int from;
-};
 
 /* A request to all volumes. */
 struct everywhere {
@@ -34,16 +29,6 @@ struct everywhere {
     uint32_t left; /* parts that are not done; 0: free */
     int64_t status;
 };
-
-/* A request, or a part of one, that waits for its volume or is being served. */
-struct job {
-    STAILQ_ENTRY(job) next;
-    struct ticket ticket;   /* not of a part */
-    struct volume *volume;  /* NULL: free */
-    struct arrival a;       /* in the landing area, a parking place or the volume's area */
-    struct everywhere *all; /* of a part, which has no bytes */
-};
-STAILQ_HEAD(job_queue, job);
 
 struct volume {
     struct loop *loop;
@@ -83,7 +68,18 @@ struct loop {
     struct loop_statistics statistics;
     struct replies replies;
     uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
+    void *family[FAMILIES_MAX]; /* the states of `families`; NULL: no memory, or none */
 };
+
+/* ---- loop_families.c ---- */
+
+/* Gives a request to its family, or refuses it. False: the family has no room for it until a command that is under way
+ * is done. */
+bool families_take(struct loop *l, const struct arrival *a);
+void families_begin(struct loop *l);
+void families_client_ended(struct loop *l, int from);
+void families_shut_down(struct loop *l);
+void families_free(struct loop *l);
 
 /* ---- loop_disk.c ---- */
 

@@ -563,3 +563,10 @@ struct ext2 *server_volume(struct server *s, uint32_t drive)
 {
     return drive < SERVE_DRIVES ? s->volume[drive] : NULL;
 }
+
+int server_volume_error(const struct server *s, uint32_t drive)
+{
+    if (drive >= SERVE_DRIVES)
+        return -N_ENODEV;
+    return s->volume[drive] ? 0 : s->dead[drive] ? -N_EIO : -N_ENODEV;
+}

@@ -67,5 +67,7 @@ struct merge *serve_merge(struct server *s, uint32_t drive);
 
 /* Of drive `drive`, for tests and reports; NULL if it is not mounted. */
 struct ext2 *server_volume(struct server *s, uint32_t drive);
+/* Why a drive has no volume: -N_ENODEV, or -N_EIO if it did not answer; 0: it has one. */
+int server_volume_error(const struct server *s, uint32_t drive);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/nsdisk/volume.h"
+#include "tests/nsdisk/drives.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
@@ -36,31 +36,18 @@ struct client {
     bool unsure; /* a write has failed */
 };
 
-struct command {
-    uint32_t drive, number;
-    uint64_t start; /* order */
-    bool write;
-    uint64_t sector;
-    void *buf;
-    uint32_t sectors;
-    bool used;
-};
-
 static struct {
     const struct several_settings *settings;
-    uint64_t random, starts;
-    struct volume volume[VOLUMES];
+    struct drives drives;
     struct client client[CLIENTS];
-    struct command command[DISK_COMMANDS_MAX];
-    uint32_t under_way, seq;
-    bool mounted; /* writes may fail from now on */
-    bool runs;    /* each command is for a request */
+    uint32_t seq;
+    bool runs; /* each command is for a request */
     char wrong[400];
 } all;
 
 static uint32_t below(uint32_t n)
 {
-    return random_next(&all.random) % n;
+    return drives_draw(&all.drives, n);
 }
 
 #define complain(...) (all.wrong[0] == '\0' ? (void)snprintf(all.wrong, sizeof all.wrong, __VA_ARGS__) : (void)0)
@@ -78,55 +65,10 @@ static bool is_asked(uint32_t drive, int type)
     return false;
 }
 
-static long disk_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors, int type)
+static void check_start(uint32_t drive, int type)
 {
-    (void)ctx;
     if (all.runs && !is_asked(drive, type & ~DISK_CHANGES))
         complain("a command of drive %u for a request 0x%x, which nobody waits for", drive, type);
-    if (all.under_way >= all.settings->commands)
-        return below(2) == 0 ? -N_EAGAIN : -N_ENOMEM;
-    for (uint32_t i = 0; i < DISK_COMMANDS_MAX; i++)
-        if (!all.command[i].used) {
-            all.command[i] = (struct command){drive, i, all.starts++, write, sector, buf, sectors, true};
-            all.under_way++;
-            return i;
-        }
-    return -N_EAGAIN;
-}
-
-/* The oldest command of a drive that has one. */
-static struct command *some_first(void)
-{
-    uint32_t drive = below(VOLUMES);
-    struct command *first = NULL;
-
-    for (uint32_t turn = 0; turn < VOLUMES && !first; turn++, drive = (drive + 1) % VOLUMES)
-        for (uint32_t i = 0; i < DISK_COMMANDS_MAX; i++) {
-            struct command *c = &all.command[i];
-
-            if (c->used && c->drive == drive && (!first || c->start < first->start))
-                first = c;
-        }
-    return first;
-}
-
-static long disk_end(void *ctx, struct abi_disk_done *done, bool wait)
-{
-    struct command *c = wait || below(3) == 0 ? some_first() : NULL;
-
-    (void)ctx;
-    if (!c)
-        return wait ? -N_EINVAL : -N_EAGAIN;
-    uint8_t *at = all.volume[c->drive].bytes + c->sector * BLOCKDEV_SECTOR_BYTES;
-    size_t n = (size_t)c->sectors * BLOCKDEV_SECTOR_BYTES;
-    *done = (struct abi_disk_done){.number = c->number};
-    if (c->write && all.mounted && below(1000) < all.settings->fail_per_mill)
-        done->status = -N_EIO;
-    else
-        memcpy(c->write ? (void *)at : c->buf, c->write ? c->buf : (void *)at, n);
-    c->used = false;
-    all.under_way--;
-    return 0;
 }
 
 /* ---- Clients ---- */
@@ -289,10 +231,10 @@ static struct client *some_sender(bool *over)
 static long receive(void *ctx, void *buf, size_t bytes, int *from, int *type)
 {
     bool over = false;
-    struct client *c = all.under_way > 0 && below(3) == 0 ? NULL : some_sender(&over);
+    struct client *c = all.drives.under_way > 0 && below(3) == 0 ? NULL : some_sender(&over);
 
     (void)ctx;
-    if (!c && all.under_way > 0)
+    if (!c && all.drives.under_way > 0)
         return -N_EAGAIN;
     if (!c && !over)
         complain("requests that nobody answers");
@@ -323,20 +265,6 @@ static uint32_t now_s(void *ctx)
     return 1000000000;
 }
 
-static void mount_all(struct server *s, struct loop *l)
-{
-    static const char *const names[VOLUMES] = {"df00", "df01", "df02"};
-    char text[200];
-
-    for (uint32_t i = 0; i < VOLUMES; i++) {
-        struct volume *v = &all.volume[i];
-        struct blockdev dev = loop_disk(l, i, v->size / BLOCKDEV_SECTOR_BYTES);
-
-        if (server_mount(s, i, &dev, names[i], 200000, &v->data_cache, text, sizeof text) < 0)
-            complain("%s", text);
-    }
-}
-
 static void judge(struct volume *v, const char *options)
 {
     if (all.wrong[0] == '\0' && volume_fsck(v, options) > (options[1] == 'p' ? 1 : 0))
@@ -346,20 +274,25 @@ static void judge(struct volume *v, const char *options)
 
 const char *several_run(const struct several_settings *settings, struct loop_statistics *statistics)
 {
-    static const struct loop_node node = {receive, reply, disk_start, disk_end, NULL, NULL};
+    static const struct loop_node node = {receive, reply, drives_start, drives_end, &all.drives, NULL};
     struct ext2_env env = {.log = {log_line, NULL}, .now_s = now_s};
 
     memset(&all, 0, sizeof all);
     all.settings = settings;
-    all.random = settings->seed;
-    for (uint32_t i = 0; i < VOLUMES; i++)
-        volume_make(&all.volume[i], 1024u << i, 3000, "");
+    all.drives = (struct drives){.volumes = VOLUMES,
+                                 .random = settings->seed,
+                                 .commands = settings->commands,
+                                 .fail_per_mill = settings->fail_per_mill,
+                                 .starts = check_start};
+    drives_make(&all.drives);
     for (uint32_t i = 0; i < CLIENTS; i++)
         all.client[i] = (struct client){.node = 3 + i, .drive = i % VOLUMES, .steps = settings->steps};
     struct server *s = server_new(VOLUME_NODE, 1, &env);
     struct loop *l = loop_new(s, &node, VOLUMES, settings->io_bytes);
-    mount_all(s, l);
-    all.mounted = all.runs = true;
+    const char *unmounted = drives_mount(&all.drives, s, l);
+    if (unmounted)
+        complain("%s", unmounted);
+    all.drives.may_fail = all.runs = true;
     loop_run(l);
     all.runs = false;
     server_shutdown(s);
@@ -367,6 +300,6 @@ const char *several_run(const struct several_settings *settings, struct loop_sta
     server_free(s);
     loop_free(l);
     for (uint32_t i = 0; i < VOLUMES; i++)
-        judge(&all.volume[i], settings->fail_per_mill > 0 ? "-p" : "-fn");
+        judge(&all.drives.volume[i], settings->fail_per_mill > 0 ? "-p" : "-fn");
     return all.wrong[0] ? all.wrong : NULL;
 }

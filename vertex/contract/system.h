@@ -219,6 +219,13 @@ static inline void type_ranges_are_disjoint(uint32_t type)
 #define N_IS_FILE_REQUEST(type) \
     ((uint32_t)(type) >= TYPES_FILES && (uint32_t)(type) <= TYPES_CFS_LAST) /* unused numbers, too */
 #define N_IS_FILE_REPLY(type) ((uint32_t)(type) >= N_REPLY(TYPES_FILES) && (uint32_t)(type) <= N_REPLY(TYPES_CFS_LAST))
+/* Requests that programs make themselves, by requeststart: of the families of Clusterfile and the CFS. */
+#define N_IS_FAMILY_REQUEST(type) ((uint32_t)(type) >= TYPES_CLUSTERFILE && (uint32_t)(type) <= TYPES_CFS_LAST)
+
+struct request_head { /* what every request begins with, as every reply with struct file_reply (proto.h) */
+    uint32_t seq;     /* chosen by the client's Vertex; the reply repeats it */
+};
+_Static_assert(sizeof(struct request_head) == 4, "request_head layout");
 
 enum system_type {
     N_LOAD_BEGIN = 0x8001,

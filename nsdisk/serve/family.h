@@ -1,0 +1,78 @@
+/*
+ * Families of requests beside that of files: what the loop calls when a message of theirs arrives, and what they call.
+ *
+ *                                                       .- family_reply -> client
+ *   message -> loop -> take -> a record of the family's +
+ *                                                       '- family_run -> the volume's fiber: run -> ext2
+ *
+ * A family takes a message when it arrives. It decodes the message, keeps what waits in small records of its own, and
+ * answers when it likes, each client or all of them in whatever order it keeps: at once, when another client's message
+ * has come, or from a volume's fiber. Only there may it call ext2. The family of files (proto.h) is the loop's own: its
+ * requests are served one after the other on their volume's fiber, and each client's replies keep their order.
+ *
+ * A request of any family begins with its sequence number, a reply with struct file_reply, which repeats it. A number
+ * that no family has is answered with -N_ENOSYS, a message too short for a sequence number with -N_EPROTO. In-order
+ * service has no families: it answers one request before it takes the next, so nothing could wait for anything.
+ */
+#ifndef NSDISK_FAMILY_H
+#define NSDISK_FAMILY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nsdisk/serve/arrival.h"
+#include "nsdisk/serve/job.h"
+
+struct loop;
+struct ext2;
+
+struct family {
+    uint32_t first, last; /* the numbers of its requests: one of TYPE_RANGES (vertex/contract/system.h) */
+    /* Makes its state. NULL: no memory; its requests are then answered with -N_ENOMEM. */
+    void *(*begin)(struct loop *l);
+    /* Takes a message, whose bytes are the loop's again when it returns. False: there is no room for it until commands
+     * of drives that are under way are done. Nothing is received until it is taken; where no command is under way, the
+     * loop answers with -N_ENOMEM. So a family that waits for other messages must not wait for room. */
+    bool (*take)(void *state, const struct arrival *a);
+    /* The client has ended: drops what it has and what it waits for, without replies. What family_run is given here is
+     * done before N_FEXIT is answered. May be NULL. */
+    void (*client_ended)(void *state, int from);
+    /* The server is to shut down: answers all that wait. What family_run is given here is done before the volumes are
+     * unmounted. May be NULL. */
+    void (*shut_down)(void *state);
+    void (*free)(void *state);
+};
+
+#define FAMILIES_MAX 4u
+
+/* The families of an nsdisk, the first ones; the others are NULL. In families.c, or a test's own. */
+extern const struct family *const families[FAMILIES_MAX];
+
+/* The sequence number that a request begins with; 0: it is too short for one. */
+static inline uint32_t family_sequence(const struct arrival *a)
+{
+    struct request_head head = {.seq = 0};
+
+    if (a->n >= sizeof head)
+        memcpy(&head, a->bytes, sizeof head);
+    return head.seq;
+}
+
+/* Answers a request of that type to `from` with n bytes, which begin with struct file_reply. Where Vertex has no memory
+ * to send them, the client gets -N_ENOMEM. */
+void family_reply(struct loop *l, int from, int type, const void *reply, size_t n);
+
+/* Work for a volume: part of a record of the family's. */
+struct family_work {
+    struct job job;
+    /* On the volume's fiber, in the order of arrival of all that is done there. The record is the family's again.
+     * `area`: room for the largest request or reply until this returns. */
+    void (*run)(struct family_work *w, struct ext2 *fs, const struct arrival_area *area);
+};
+
+/* Has w->run called on a drive's fiber, for a request of that type (which the trace names with the drive's commands).
+ * 0; -N_ENODEV: no such drive, or no volume on it; -N_EIO: the drive is dead. */
+int family_run(struct loop *l, uint32_t drive, struct family_work *w, int from, int type);
+
+#endif
