@@ -9,7 +9,7 @@
 
 #include "vertex/contract/system.h"
 
-#define FRAMES_MOST 4u
+#define FRAMES_MOST 8u
 
 /* Writes an address within each function: where the fault was, in its caller, and so on, at most up to main. `fd` is
  * the program, open for reading; `returns` has fault->returns. Returns how many there are, at least 1. Without

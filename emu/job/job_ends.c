@@ -95,28 +95,42 @@ static bool same_function(const char *a, const char *b)
     return n == strcspn(b, " ") && strncmp(a, b, n) == 0;
 }
 
+#define FRAMES_SHOWN 4u
+
+/* Whether a place, described by `text`, is a line of the program and none of the libraries that come with ncube. */
+static bool is_own_line(int program, uint64_t at, const char *text)
+{
+    return strchr(text, '(') && !where_is_library(program, at);
+}
+
 /* Writes ", in memcpy, called from copies (copy.c:12), from main (copy.c:30)": the places of a fault and of the calls
- * that led to it. Within a function that has made another call since, the register leads back to the function itself,
- * if that is all there is. Of a program that another has put in its place, the file is not known. */
+ * that led to it, FRAMES_SHOWN of them or, if these are all in libraries, up to the program's first. Within a function
+ * that has made another call since, the register leads back to the function itself, if that is all there is. Of a
+ * program that another has put in its place, the file is not known. */
 static void describe_place(int program, const struct exit_fault *f, const struct exit_return *returns, char *text,
                            size_t bytes)
 {
-    static const char *const before[FRAMES_MOST] = {", in ", ", called from ", ", from ", ", from "};
     char here[WHERE_BYTES] = "", last[WHERE_BYTES] = "";
     uint64_t at[FRAMES_MOST];
     size_t used = 0;
+    bool is_own = false;
 
     text[0] = '\0';
     if (program < 0 || f->replaced)
         return;
     unsigned n = frames_walk(program, f, returns, at);
-    for (unsigned i = 0; i < n && used < bytes && !same_function(last, "main"); i++) {
+    for (unsigned i = 0; i < n && used < bytes && !same_function(last, "main") && (i < FRAMES_SHOWN || !is_own); i++) {
         bool known = where_describe(program, at[i], here);
 
         if (i > 0 && (!known || (n == 2 && same_function(here, last))))
             break;
         if (known)
-            used += (size_t)snprintf(text + used, bytes - used, "%s%s", before[i], here);
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s",
+                                     i == 0   ? ", in "
+                                     : i == 1 ? ", called from "
+                                              : ", from ",
+                                     here);
+        is_own = is_own || is_own_line(program, at[i], here);
         memcpy(last, here, sizeof last);
     }
 }

@@ -16,8 +16,9 @@ cache=${NCUBE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ncube}
 
 # HAVE_RENAME: the port has rename, not link and unlink. HAVE_BLKSIZE: stdio's buffers have st_blksize bytes.
 # HAVE_OPENDIR, NO_: what libvertex has itself, and what takes other programs, users or terminals.
+# -g1: the tables by which the callers of a function are found (only_frames), and no other code.
 # -Wno-error: sleep and usleep, which are left out below, call nanosleep without a declaration; gcc 14 refuses that.
-cflags="-O2 -march=rv64gc -mabi=lp64d -mcmodel=medany -ffunction-sections -fdata-sections
+cflags="-O2 -g1 -march=rv64gc -mabi=lp64d -mcmodel=medany -ffunction-sections -fdata-sections
         -DHAVE_RENAME -DHAVE_BLKSIZE -DHAVE_OPENDIR -D_NO_GETCWD -D_NO_PREAD -D_NO_PWRITE
         -D_NO_EXECVE -D_NO_POPEN -D_NO_POSIX_SPAWN -D_NO_WORDEXP -D_NO_GETLOGIN -D_NO_GETPASS -D_NO_GETUT
         -D_NO_SIGSET -D_NO_TTYNAME -Wno-error=implicit-function-declaration"
@@ -80,6 +81,14 @@ leave_out() { # INSTALLED
         (cd "$1/include" && rm -f $useless)
 }
 
+# Of what a debugger reads, keeps only the call frame information, so that a fault in newlib names its callers.
+only_frames() { # INSTALLED
+    for library in "$1"/lib/*.a; do
+        $target-objcopy -R .debug_info -R .debug_abbrev -R .debug_line -R .debug_line_str -R .debug_str -R .debug_aranges \
+            -R .debug_rnglists -R .debug_loclists "$library" || return
+    done
+}
+
 build() { # in $work, to $work/install
     tar -xJf "$archive" --strip-components=1 -C "$work/src" --exclude='*/libgloss/*' --exclude='*/winsup/*' &&
         mkdir -p "$work/src/newlib/libc/machine/riscv/machine" &&
@@ -92,7 +101,8 @@ build() { # in $work, to $work/install
             CFLAGS_FOR_TARGET="$(echo $cflags)" &&
         make -j"$(nproc)" all-target-newlib &&
         make install-target-newlib &&
-        leave_out "$work/install/$target"
+        leave_out "$work/install/$target" &&
+        only_frames "$work/install/$target"
 }
 
 here=$(cd "$here" && pwd)

@@ -1,5 +1,6 @@
 /* Mistakes that end a program by a fault in, or because of, a function of the library. The argument names one. */
 #include <nself.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ struct part {
 static char *volatile null;
 static volatile size_t n = 100;
 static char bytes[100];
+static volatile uintptr_t nowhere = 0x123456789000;
 
 static void __attribute__((noinline)) copies(void)
 {
@@ -83,12 +85,38 @@ static void __attribute__((noinline)) varies(void)
     n++;
 }
 
+/* Below these calls are functions of newlib. */
+static void __attribute__((noinline)) frees(void)
+{
+    free((void *)nowhere);
+    n++;
+}
+
+static void __attribute__((noinline)) says(void)
+{
+    puts(null + 1);
+    n++;
+}
+
+static void __attribute__((noinline)) reads(void)
+{
+    n = (size_t)atoi((char *)nowhere) + 1;
+}
+
+/* So many of them that the program's own line would not be among four. */
+static void __attribute__((noinline)) formats(void)
+{
+    sprintf(null + 1, "%zu %s", n, bytes);
+    n++;
+}
+
 static const struct mistake {
     const char *name;
     void (*make)(void);
 } mistakes[] = {
     {"copies", copies}, {"measures", measures}, {"smashes", smashes}, {"fills", fills},
     {"calls", calls},   {"stores", stores},     {"nests", nests},     {"varies", varies},
+    {"frees", frees},   {"says", says},         {"reads", reads},     {"formats", formats},
 };
 
 int main(int argc, char **argv)

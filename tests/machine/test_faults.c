@@ -124,21 +124,25 @@ static const struct mistake {
     const char *name, *cause, *place;
 } mistakes[] = {
     {"copies", "store to an address",
-     " (a null pointer and an offset), in memcpy (memcpy.c:14), called from copies (mistakes.c:18), from main "
-     "(mistakes.c:98)\n"},
+     " (a null pointer and an offset), in memcpy (memcpy.c:14), called from copies (mistakes.c:20), from main "
+     "(mistakes.c:126)\n"},
     {"measures", "address 0x0",
-     " (a null pointer), in strlen, called from measures (mistakes.c:24), from main (mistakes.c:98)\n"},
+     " (a null pointer), in strlen, called from measures (mistakes.c:26), from main (mistakes.c:126)\n"},
     {"smashes", "address 0x4141414141414140", " (a return to it: the stack has been overwritten)\n"},
     {"fills", "address 0x18",
-     " (a null pointer and an offset), in fills (mistakes.c:38), called from main (mistakes.c:98)\n"},
+     " (a null pointer and an offset), in fills (mistakes.c:40), called from main (mistakes.c:126)\n"},
     {"calls", "pc 0x0, address 0x0",
-     " (a null pointer), called from calls (mistakes.c:45), from main (mistakes.c:98)\n"},
-    {"stores", "address 0x0", " (a null pointer), in stores (mistakes.c:52), called from main (mistakes.c:98)\n"},
+     " (a null pointer), called from calls (mistakes.c:47), from main (mistakes.c:126)\n"},
+    {"stores", "address 0x0", " (a null pointer), in stores (mistakes.c:54), called from main (mistakes.c:126)\n"},
     {"nests", "address 0x8",
-     ", in memcpy (memcpy.c:14), called from helps (mistakes.c:62), from helps (mistakes.c:64), from nests "
-     "(mistakes.c:72)\n"},
+     ", in memcpy (memcpy.c:14), called from helps (mistakes.c:64), from helps (mistakes.c:66), from nests "
+     "(mistakes.c:74)\n"},
     {"varies", "address 0x8",
-     ", in memcpy (memcpy.c:14), called from varies (mistakes.c:82), from main (mistakes.c:98)\n"},
+     ", in memcpy (memcpy.c:14), called from varies (mistakes.c:84), from main (mistakes.c:126)\n"},
+    {"frees", "address 0x12345678", "from frees (mistakes.c:91), from main (mistakes.c:126)\n"},
+    {"says", "address 0x1 (a null pointer and an offset)", ", from says (mistakes.c:97)"},
+    {"reads", "address 0x123456789000", ", from reads (mistakes.c:103)"},
+    {"formats", "address 0x1 (a null pointer and an offset)", ", from sprintf, from formats (mistakes.c:109)\n"},
 };
 
 ParameterizedTestParameters(faults, name_the_callers_line_and_null_pointers)

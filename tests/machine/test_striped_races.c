@@ -32,7 +32,7 @@ ParameterizedTest(size_t *row, striped_races, have_results_that_some_order_expla
     if (seed)
         p = (struct part){"6", (int)*row, sizeof parts / sizeof *parts};
     char *first = format("%d", p.first), *every = format("%d", p.every);
-    char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 6, VOLUMES, STRIPED);
+    char *folder = folder_with_images(VOLUMES, 4096, 1024), *machine = machine_file(folder, 6, VOLUMES, STRIPED);
     guest_must_pass(&(struct ncube_run){.dim = p.dim,
                                         .machine = machine,
                                         .program = "guest/striped_races",
