@@ -1,4 +1,4 @@
-/* Processes that a program makes on its node: tests/guest/forks.c, which is its own successor. */
+/* Processes that a program makes on its node: tests/guest/forks.c, fork_pipes.c, fork_execs.c. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -8,6 +8,14 @@
 TestSuite(forks, .timeout = 600);
 
 #define PROGRAM "guest/forks"
+
+static void must_end(const char *program, const struct guest_end *end)
+{
+    char *folder = folder_with_programs(program);
+
+    guest_must_end(program, end, folder, NULL);
+    folder_remove(folder);
+}
 
 static const struct guest_end ends[] = {
     {"0", "a copy", 0, "passed\n", ""},
@@ -27,22 +35,6 @@ static const struct guest_end ends[] = {
     {"0", "signals are kept", 0, "passed\n", ""},
     {"0", "what is its own", 0, "passed\n", "child process 1: load from an address that is not mapped"},
     {"0", "the working directory", 0, "passed\n", ""},
-    {"1", "a pipe ends", 0, "passed\n", ""},
-    {"0", "a pipe without a reader", 0, "passed\n", ""},
-    {"0", "a pipe loses its reader", 0, "passed\n", ""},
-    {"0", "a pipe does not wait", 0, "passed\n", ""},
-    {"0", "a pipe does not mix", 0, "passed\n", ""},
-    {"1", "a pipe passes all bytes", 0, "passed\n", ""},
-    {"0", "a pipe is a descriptor", 0, "passed\n", ""},
-    {"0", "too many pipes", 0, "passed\n", ""},
-    {"1", "exec", 0, "passed\n", ""},
-    {"0", "exec keeps signals", 0, "passed\n", ""},
-    {"0", "exec keeps descriptors", 0, "passed\n", ""},
-    {"0", "exec fails", 0, "passed\n", ""},
-    {"0", "exec again and again", 0, "passed\n", ""},
-    {"0", "exec closes", 0, "passed\n", ""},
-    {"0", "a fault of its own", 1, "", "in loads_from_nowhere (forks.c:"},
-    {"0", "exec of a fault", 1, "", ", address 0x0 (a null pointer)\n"},
     {"2", "messages", 0, "passed\n", ""},
     {"1", "messages to nobody", 0, "passed\n", ""},
     {"0", "outlived", 4, "the child is the last\n", ""},
@@ -58,10 +50,49 @@ ParameterizedTestParameters(forks, go_as_on_unix)
 
 ParameterizedTest(size_t *row, forks, go_as_on_unix)
 {
-    char *folder = folder_with_programs(PROGRAM);
+    must_end(PROGRAM, &ends[*row]);
+}
 
-    guest_must_end(PROGRAM, &ends[*row], folder, NULL);
-    folder_remove(folder);
+static const struct guest_end pipes_are_as_on_unix_ends[] = {
+    {"1", "a pipe ends", 0, "passed\n", ""},
+    {"0", "a pipe without a reader", 0, "passed\n", ""},
+    {"0", "a pipe loses its reader", 0, "passed\n", ""},
+    {"0", "a pipe does not wait", 0, "passed\n", ""},
+    {"0", "a pipe does not mix", 0, "passed\n", ""},
+    {"1", "a pipe passes all bytes", 0, "passed\n", ""},
+    {"0", "a pipe is a descriptor", 0, "passed\n", ""},
+    {"0", "too many pipes", 0, "passed\n", ""},
+};
+
+ParameterizedTestParameters(forks, pipes_are_as_on_unix)
+{
+    return TABLE_ROWS(pipes_are_as_on_unix_ends);
+}
+
+ParameterizedTest(size_t *row, forks, pipes_are_as_on_unix)
+{
+    must_end("guest/fork_pipes", &pipes_are_as_on_unix_ends[*row]);
+}
+
+static const struct guest_end exec_is_as_on_unix_ends[] = {
+    {"1", "exec", 0, "passed\n", ""},
+    {"0", "exec keeps signals", 0, "passed\n", ""},
+    {"0", "exec keeps descriptors", 0, "passed\n", ""},
+    {"0", "exec fails", 0, "passed\n", ""},
+    {"0", "exec again and again", 0, "passed\n", ""},
+    {"0", "exec closes", 0, "passed\n", ""},
+    {"0", "a fault of its own", 1, "", "in loads_from_nowhere (fork_execs.c:"},
+    {"0", "exec of a fault", 1, "", ", address 0x0 (a null pointer)\n"},
+};
+
+ParameterizedTestParameters(forks, exec_is_as_on_unix)
+{
+    return TABLE_ROWS(exec_is_as_on_unix_ends);
+}
+
+ParameterizedTest(size_t *row, forks, exec_is_as_on_unix)
+{
+    must_end("guest/fork_execs", &exec_is_as_on_unix_ends[*row]);
 }
 
 static const char *const services[] = {"", "service = \"concurrent\";"};
