@@ -17,7 +17,7 @@
 
 /* Describes where a node of the job computes: in which function, if its program says so. In a system call only the
  * kernel knows. Returns false for other nodes. */
-static bool describe_running(struct machine *m, const struct job *j, uint32_t index, bool places, char *text,
+static bool describe_running(struct machine *m, const struct job *j, uint32_t index, unsigned options, char *text,
                              size_t bytes)
 {
     const struct slot *s = harts_slot(&m->harts, m->slot_of[index]);
@@ -29,7 +29,9 @@ static bool describe_running(struct machine *m, const struct job *j, uint32_t in
     if (!j || !job_awaits_node(j, address))
         return false;
     job_program_file(j, address - j->base, &program);
-    if (places && program >= 0 && (!stopped || s->why == SLOT_BUDGET))
+    bool known = (options & WAITS_PLACES && (!stopped || s->why == SLOT_BUDGET)) ||
+                 (options & WAITS_IN_PLACE && sched_is_in_place(m->sched, index));
+    if (known && program >= 0)
         where_describe(program, __atomic_load_n(&s->user_pc, __ATOMIC_RELAXED), where);
     snprintf(text, bytes, "runs%s%s", where[0] ? " in " : "", where);
     return true;
@@ -37,12 +39,13 @@ static bool describe_running(struct machine *m, const struct job *j, uint32_t in
 
 /* Describes what a node waits for, or where it computes, or else how its program has ended, if it is one of the job's
  * nodes. Returns false if nothing is known. */
-static bool describe_node(struct machine *m, const struct job *j, uint32_t index, bool places, char *text, size_t bytes)
+static bool describe_node(struct machine *m, const struct job *j, uint32_t index, unsigned options, char *text,
+                          size_t bytes)
 {
     uint32_t address = ncu_address(m->ncu, index), pipe, kind;
 
     if (!ncu_wait_word(m->ncu, index))
-        return describe_running(m, j, index, places, text, bytes);
+        return describe_running(m, j, index, options, text, bytes);
     if (j && ncu_waits_for_pipe(m->ncu, index, &pipe, &kind) && job_describe_pipe(j, address, pipe, kind, text, bytes))
         return true;
     if (!ncu_describe_wait(m->ncu, index, text, bytes))
@@ -57,7 +60,7 @@ struct sayer {
     void (*say)(void *ctx, const char *line);
     void *ctx;
     const char *rest;
-    bool places;
+    unsigned options;
 };
 
 /* The program whose PE 0 is the node with that index, if it has a subcube of its own in the job: its PEs, as one. */
@@ -72,7 +75,7 @@ static void report_program(struct machine *m, const struct job *j, uint32_t firs
     for (uint32_t i = first;
          i < m->nodes && job_program_at(j, ncu_address(m->ncu, i), &number) && ncu_address(m->ncu, i) - number == base;
          i++)
-        if (describe_node(m, j, i, s->places, text, sizeof text))
+        if (describe_node(m, j, i, s->options, text, sizeof text))
             alike_add(&alike, number, text);
     alike_say(&alike, s->rest, s->say, s->ctx);
     alike_free(&alike);
@@ -81,8 +84,8 @@ static void report_program(struct machine *m, const struct job *j, uint32_t firs
 void machine_report_waits(struct machine *m, const struct job *j, unsigned options,
                           void (*say)(void *ctx, const char *line), void *ctx)
 {
-    bool whole = options & WAITS_MACHINE, places = options & WAITS_PLACES;
-    const struct sayer s = {say, ctx, whole ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", places};
+    bool whole = options & WAITS_MACHINE;
+    const struct sayer s = {say, ctx, whole ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", options};
     struct alike alike = {0};
     char text[ALIKE_TEXT_BYTES];
     uint32_t number;
@@ -92,7 +95,7 @@ void machine_report_waits(struct machine *m, const struct job *j, unsigned optio
 
         if (j && job_program_at(j, address, &number))
             continue;
-        if ((whole || job_has_node(j, address)) && describe_node(m, j, i, places, text, sizeof text))
+        if ((whole || job_has_node(j, address)) && describe_node(m, j, i, options, text, sizeof text))
             alike_add(&alike, whole ? address : address - j->base, text);
     }
     alike_say(&alike, s.rest, say, ctx);

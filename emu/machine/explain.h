@@ -12,6 +12,7 @@ enum waits_options {
     WAITS_MACHINE = 1, /* of the whole machine, and the job may be NULL; else of the job's nodes, numbered from 0 */
     WAITS_PLACES = 2,  /* with the places where nodes compute, to which their code may have run ahead: not the same in
                         * every run */
+    WAITS_IN_PLACE = 4 /* at a limit: with those that are */
 };
 
 /* Reports what each node waits for, or that it computes, or how it has ended, with nodes that are alike in one line;

@@ -50,8 +50,9 @@ static void say_line(void *machine, const char *line)
     trace_line(machine, line);
 }
 
-/* Says what the program does that has not ended: whom its nodes wait for, and where they compute. */
-static void report_nodes(struct machine *m, const struct job *j, bool places)
+/* Says what the program does that has not ended: whom its nodes wait for, and where they compute; the trace only what
+ * is the same in every run. */
+static void report_nodes(struct machine *m, const struct job *j, unsigned places)
 {
     char text[256];
 
@@ -59,30 +60,30 @@ static void report_nodes(struct machine *m, const struct job *j, bool places)
         say_line(m, text);
     front_describe_wait(m->front, text, sizeof text);
     say_line(m, text);
-    machine_report_waits(m, j, WAITS_MACHINE | (places ? WAITS_PLACES : 0), machine_say_more, NULL);
-    machine_report_waits(m, j, WAITS_MACHINE, trace_line, m); /* a trace is the same in every run */
+    machine_report_waits(m, j, WAITS_MACHINE | places, machine_say_more, NULL);
+    machine_report_waits(m, j, WAITS_MACHINE | (places & WAITS_IN_PLACE), trace_line, m);
 }
 
 static void report_deadlock(struct machine *m, const struct job *j)
 {
     say_end(m, TRACE_END_DEADLOCK, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
             machine_seconds(m));
-    report_nodes(m, j, false);
+    report_nodes(m, j, 0);
     m->stuck = true;
 }
 
 /* A limit or a signal ends a program that may wait for ever, or compute. */
-static void report_unfinished(struct machine *m, const struct job *j, bool places)
+static void report_unfinished(struct machine *m, const struct job *j, unsigned places)
 {
     if (j && j->loaded && !job_has_ended(j) && !j->killed)
         report_nodes(m, j, places);
 }
 
-/* What a run with a limit prints is the same in every way to run it. Code that runs ahead has no place in common; for
- * the options that stop nodes in the same places in every run, it does not run ahead. */
+/* What a run with a limit prints is the same in every way to run it. With the options that stop nodes in the same places
+ * in every run, code does not run ahead. */
 static void report_limit(struct machine *m, const struct job *j)
 {
-    report_unfinished(m, j, m->stub || m->cores || m->checking);
+    report_unfinished(m, j, WAITS_IN_PLACE | (m->stub || m->cores || m->checking ? WAITS_PLACES : 0));
 }
 
 static void report_signal(struct machine *m, const struct job *j)
@@ -90,7 +91,7 @@ static void report_signal(struct machine *m, const struct job *j)
     progress_erase();
     if (j && !job_has_ended(j))
         machine_say("ended by %s at %.6f s", signals_name(signals_asked()), machine_seconds(m));
-    report_unfinished(m, j, true);
+    report_unfinished(m, j, WAITS_PLACES);
 }
 
 /* A program that is stuck because one of its nodes has died did not cause the deadlock itself. */

@@ -35,7 +35,8 @@ enum { POLLS_LEAST = 8, POLLS_MOST = 1 << 14 };
 void sched_poll_note(struct hart *h, const struct slot_trap *trap)
 {
     uint64_t period = trap->cycles - h->last_trap.cycles;
-    bool again = period == h->period_cycles && trap->user_since - h->last_trap.user_since == period;
+    bool again = period == h->period_cycles && period < SCHED_COMPUTES_CYCLES &&
+                 trap->user_since - h->last_trap.user_since == period;
 
     h->polls = again ? h->polls + 1 : 0;
     h->period_cycles = period;

@@ -69,6 +69,14 @@ struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32
                                           .interrupts = h->account.interrupts};
 }
 
+bool sched_is_in_place(const struct sched *s, uint32_t hart)
+{
+    const struct hart *h = &s->hart[hart];
+
+    return h->in_user && !h->at_quantum_op && h->traps == 0 && h->handling == HANDLING_NONE &&
+           h->account.user_since == EVENTQ_NEVER && h->user_since + SCHED_COMPUTES_CYCLES <= s->now_cycles;
+}
+
 struct sched_view sched_view(struct sched *s)
 {
     uint32_t first = sched_live_first(s);
