@@ -63,6 +63,15 @@ static bool in_kernel(uint64_t va)
     return va >= CABINET_RAM_BASE && va < CABINET_RAM_BASE + CABINET_SHARED_BYTES;
 }
 
+/* A hart's first instructions are QEMU's reset vector. Its first block stops the hart; the others are no user code that
+ * could be interrupted. */
+static bool has_marks(uint64_t va)
+{
+    enum { RESET_VECTOR = 0x1000, RESET_VECTOR_END = 0x2000 };
+
+    return !in_kernel(va) && (va <= RESET_VECTOR || va >= RESET_VECTOR_END);
+}
+
 /* QEMU ends by waiting for its harts, which wait for ncube. So a signal must end the process at once; ncube notices. */
 static void end_by_signals(void)
 {
@@ -222,13 +231,13 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     if (!kernel && reservation != RESERVATION_NONE)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, reservation_note, QEMU_PLUGIN_CB_NO_REGS,
                                              block_pack(cycles, reservation == RESERVATION_HELD ? BLOCK_RESERVES : 0));
-    if (!kernel)
+    if (has_marks(qemu_plugin_tb_vaddr(tb)))
         qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, flags_for(0), QEMU_PLUGIN_COND_GE, plugin.cycles,
                                                   COUNTER_LIMIT - cycles, block_pack(cycles, qemu_plugin_tb_vaddr(tb)));
     add_inline(tb, plugin.cycles, cycles);
 }
 
-/* The first block of a hart, in QEMU's reset vector, counts as user code and finds the counter at its limit. */
+/* The first block of a hart finds the counter at its limit. */
 static void hart_created(qemu_plugin_id_t id, unsigned hart)
 {
     (void)id;
