@@ -19,10 +19,8 @@
 #include "emu/config/machine_file.h"
 #include "emu/config/overrides.h"
 #include "emu/model/disk.h"
-#include "emu/model/software.h"
 
-#define COST_MAX_CYCLES 100000
-#define RPM_LEAST       600
+#define RPM_LEAST 600
 
 #define SERVER_LIMIT_S     60 /* a server that works makes progress: a command of a drive takes a second at most */
 #define SERVER_LIMIT_MAX_S 100000
@@ -360,40 +358,6 @@ static bool load_front_end(struct config_reader *l, const config_setting_t *root
     return true;
 }
 
-static bool load_costs(struct config_reader *l, const config_setting_t *root)
-{
-    const config_setting_t *group = NULL;
-
-    if (!setting_group(&l->r, root, "cycles", &group))
-        return false;
-    struct machine_config *c = l->config;
-    bool good = true;
-    for (int i = 0; group && i < config_setting_length(group) && setting_goes_on(&l->r, good); i++) {
-        const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
-        int64_t cycles;
-        char where[512];
-
-        if (!setting_integer(&l->r, group, config_setting_name(s), 1, COST_MAX_CYCLES, &cycles)) {
-            good = false;
-            continue;
-        }
-        setting_where(&l->r, s, where, sizeof where);
-        c->cost = memory_resize(c->cost, c->n_costs + 1, sizeof *c->cost);
-        c->cost[c->n_costs++] = (struct config_cost){copy(config_setting_name(s)), (uint32_t)cycles, copy(where)};
-    }
-    return good;
-}
-
-static bool load_timing(struct config_reader *l, const config_setting_t *root)
-{
-    uint32_t preset = UINT32_MAX;
-    bool good = setting_choice(&l->r, root, "timing", software_presets, &preset);
-
-    if (preset != UINT32_MAX)
-        l->config->software = software_costs[preset];
-    return good;
-}
-
 /* The other parts of the file name parts of the boards: they can be judged only if those are good. */
 static bool load_parts(struct config_reader *l, const config_setting_t *root)
 {
@@ -403,9 +367,9 @@ static bool load_parts(struct config_reader *l, const config_setting_t *root)
     for (size_t i = 0, boards = good; boards && i < sizeof parts / sizeof *parts && setting_goes_on(&l->r, good); i++)
         good = parts[i](l, root) && good;
     if (setting_goes_on(&l->r, good))
-        good = load_costs(l, root) && good;
+        good = config_read_timing(l, root) && good;
     if (setting_goes_on(&l->r, good))
-        good = load_timing(l, root) && good;
+        good = config_read_cycles(l, root) && good;
     if (setting_goes_on(&l->r, good))
         good = config_read_costs(l, root) && good;
     return good;

@@ -9,10 +9,11 @@
 
 #include "emu/base/inputs.h"
 #include "emu/model/fault.h"
+#include "emu/model/software.h"
 #include "emu/network/topo.h"
 #include "vertex/contract/machine.h"
 
-struct config_cost { /* an entry of `cycles = { ... }`: replaces the cost of a class of instructions */
+struct config_cost { /* of `timing` or an entry of `cycles = { ... }`: the cost of a class of instructions */
     char *name;
     uint32_t cycles;
     char *where; /* "sandia.conf:31", to be quoted if no class has that name */
@@ -23,8 +24,8 @@ struct machine_config {
     char *path;          /* of the machine file; NULL: config_default */
     struct inputs files; /* the machine file and those that it includes */
     uint32_t n_costs;
-    struct config_cost *cost;
-    struct software_cost software;          /* `timing` */
+    struct config_cost *cost;               /* in this order: a later one replaces an earlier one */
+    struct software_costs software;         /* of `timing`; the network's part of it is the topology's */
     struct stated_cost stated[STATED_ROWS]; /* `costs` */
     uint32_t n_faults;
     struct fault *fault;

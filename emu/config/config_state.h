@@ -1,5 +1,5 @@
 /*
- * The state of the machine file's reader, which its parts share (config.c, config_cache.c, config_faults.c). No other
+ * The state of the machine file's reader, which its parts share (config.c and the other files config_*.c). No other
  * file includes it.
  */
 #ifndef NCUBE_CONFIG_STATE_H
@@ -52,6 +52,10 @@ bool config_check_volume_name(struct config_reader *l, const config_setting_t *a
 /* Reads the list `striped`, if there is one, after the boards, whose volumes it names. False, with the reader's error,
  * if it is wrong. */
 bool config_read_striped(struct config_reader *l, const config_setting_t *root);
+
+/* Read `timing`, and then `cycles`, which overrides it. False, with the reader's error, if something is wrong. */
+bool config_read_timing(struct config_reader *l, const config_setting_t *root);
+bool config_read_cycles(struct config_reader *l, const config_setting_t *root);
 
 /* Reads `costs`. False, with the reader's error, if it is wrong. config_default_costs sets those of a machine whose
  * file does not say otherwise. */

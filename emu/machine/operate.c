@@ -442,7 +442,7 @@ static uint64_t find_boot_number(const struct machine *m)
 
 static void attach_nodes(struct machine *m)
 {
-    ncu_set_software_cost(m->ncu, &m->config.software);
+    ncu_set_software_costs(m->ncu, &m->config.software);
     ncu_set_stated_costs(m->ncu, m->config.stated);
     uint64_t boot_number = find_boot_number(m);
     uint32_t compute = 1u << m->config.topo.dim;

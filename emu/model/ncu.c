@@ -293,9 +293,9 @@ void ncu_free(struct ncu *n)
     free(n);
 }
 
-void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost)
+void ncu_set_software_costs(struct ncu *n, const struct software_costs *costs)
 {
-    n->software = *cost;
+    n->software = *costs;
 }
 
 void ncu_set_stated_costs(struct ncu *n, const struct stated_cost *stated)
@@ -326,8 +326,8 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
                                     .dim = n->topo->dim,
                                     .channels = topo_node_channels(n->topo, address),
                                     .boot_number = boot_number,
-                                    .broadcasts = n->faults == 0,
-                                    .software = n->software,
+                                    .broadcasts = ncu_can_broadcast(n),
+                                    .software = io ? n->software.io : n->software.compute,
                                     .server_limit_s = n->topo->server_limit_s};
     memcpy(mailbox->stated, n->stated, sizeof mailbox->stated);
     if (!io)

@@ -16,6 +16,7 @@
 
 #include "emu/model/disk.h"
 #include "emu/model/fault.h"
+#include "emu/model/software.h"
 #include "emu/network/net.h"
 #include "emu/network/topo.h"
 #include "emu/trace/trace.h"
@@ -57,7 +58,7 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
                 uint64_t boot_number);
 
 /* Sets the cycles that Vertex charges for messages on all nodes attached from now on; the default is none. */
-void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost);
+void ncu_set_software_costs(struct ncu *n, const struct software_costs *costs);
 /* Sets the stated costs [STATED_ROWS] of those nodes; the default states nothing. */
 void ncu_set_stated_costs(struct ncu *n, const struct stated_cost *stated);
 

@@ -277,7 +277,7 @@ static int broadcast_check(const struct ncu_node *node, const struct transfer *t
     const struct ncu *n = node->ncu;
     uint32_t dim = t->subcube - 1;
 
-    if (n->faults > 0 || !NODE_IS_COMPUTE(node->address) || dim > n->topo->dim ||
+    if (!ncu_can_broadcast(n) || !NODE_IS_COMPUTE(node->address) || dim > n->topo->dim ||
         t->sent.node != (node->address >> dim << dim))
         return NCU_EDEST;
     return ncu_memory_has(n, addr, t->sent.bytes) ? NCU_OK : NCU_EADDR;

@@ -141,11 +141,17 @@ struct ncu {
     const struct fault *fault;
     uint32_t faults;
     struct fault_plan *plan;
-    struct software_cost software;
+    struct software_costs software;
     uint32_t lookahead_cycles; /* of the network */
     struct stated_cost stated[STATED_ROWS];
     uint64_t now_cycles;
 };
+
+/* Returns true if a SEND to a subcube is possible. */
+static inline bool ncu_can_broadcast(const struct ncu *n)
+{
+    return n->faults == 0 && !n->topo->no_broadcasts;
+}
 
 /* Returns true if [addr, addr + bytes) lies in a node's memory. */
 bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes);

@@ -1,19 +1,49 @@
 /*
- * The constants are differences between published times and those of Vertex, which docs/timing.md gives with the
- * commands that measure them (tests/guest/measure, examples/diskmon).
+ * wang-leiss: the charges are differences between published times and those of Vertex, which docs/timing.md gives
+ * with the commands that measure them (tests/guest/measure, examples/diskmon).
  *
  *   start-up, send and receive together     published, of the nCUBE 2's system: about 160 us; own, by the way that
  *                                           charged messages take: 118 us. Half of the rest on either side
  *   each byte, in the CPU stage of a PIO    published [P0 section 3]: 0.083 us (from 800 us for 4 KB to 1820 us for
  *   WRITE, at the sender                    16 KB); Vertex: 0.073 us
+ *
+ * ipsc-860: the machine of [P2]. What tests/guest/measure gives is beside each published value.
+ *
+ *   each byte            7 cycles, 2.86 million bytes a second; published: 2.8 [P2 Table 1]
+ *   each hop             240 cycles. 4 KB take, requested and sent, 1776 us to a neighbour and 1953 us across seven
+ *                        dimensions (2.2 and 2.0 MB/s, MB of 2^20 bytes [P2 Table 2]): 12 hops more take 177 us. As
+ *                        rounded, they allow 7 to 22 us for a hop
+ *   header               8 bytes, ours
+ *   instructions         half of the nCUBE 2's cycles: a compute node's clock has 40 MHz [P2 section 2.0], twice the
+ *                        nCUBE 2's. Halves are rounded up, but a branch's down: so memset fills 50.8 MB/s; published:
+ *                        48.7 [P2 Table 2]. With 2 for a branch it would be 43.6
+ *   messages             no charge on compute nodes: 4 KB, requested and sent, take 2.05 and 1.92 MB/s; published: 2.2
+ *                        and 2.0
+ *   a KB on I/O nodes    1314 cycles: memset fills 11.5 MB/s there [P2 Table 2], so 1024 bytes take 84.9 us instead of
+ *                        19.2 us. No table has a time for the rest of a message there: nothing is charged for it
+ *   broadcasts           none: circuits between two nodes; NX sends to all along a tree [P2 section 5.1]
  */
 #include "emu/model/software.h"
 
 #include <stddef.h>
 
-const char *const software_presets[] = {"wang-leiss", NULL};
+static const struct instruction_cost ipsc_860_instructions[] = {
+    {"alu", 1},     {"multiply", 3},    {"divide", 20},  {"load", 2},       {"store", 2},
+    {"branch", 1},  {"jump", 2},        {"atomic", 4},   {"fp_load", 1},    {"fp_store", 2},
+    {"fp_add", 2},  {"fp_multiply", 2}, {"fp_fused", 4}, {"fp_divide", 15}, {"fp_convert", 2},
+    {"fp_move", 1}, {"csr", 2},         {"trap", 10},    {"fence", 2},      {NULL, 0},
+};
 
-const struct software_cost software_costs[] = {{.send_cycles = 420, .receive_cycles = 420, .kb_cycles = 205}};
+const char *const timing_names[] = {"wang-leiss", "ipsc-860", NULL};
+
+const struct timing timing_presets[] = {
+    {.software = {.compute = {.send_cycles = 420, .receive_cycles = 420, .kb_cycles = 205},
+                  .io = {.send_cycles = 420, .receive_cycles = 420, .kb_cycles = 205}}},
+    {.channels = {.hop_cycles = 240, .byte_cycles = 7, .header_bytes = 8},
+     .no_broadcasts = true,
+     .software = {.io = {.kb_cycles = 1314}},
+     .instructions = ipsc_860_instructions},
+};
 
 /* PIO_WRITE: the processor's time for a block is published [P0 section 3], 800, 1065 and 1820 us for 4, 8 and 16 KB.
  * They lie on no line. The row gives 860, 1170 and 1789 us; our instructions need as much at -O1.

@@ -62,6 +62,7 @@ struct topo {
     uint32_t n_striped;
     struct topo_striped *striped;
     struct channel_times times; /* zeros: those of the nCUBE 2 (topo_times) */
+    bool no_broadcasts;         /* a message goes to one node only */
     /* further settings of the machine file live in config.h's structures */
 };
 

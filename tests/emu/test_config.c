@@ -93,6 +93,53 @@ Test(config, costs_replace_rows_of_the_stated_ones_or_state_nothing)
     }
 }
 
+/* A preset, what a group changes of it, and `cycles`, which comes after either. */
+Test(config, timing_is_a_preset_or_changes_one)
+{
+    static const struct {
+        const char *text;
+        struct channel_times times;
+        bool no_broadcasts;
+        struct software_costs software;
+        uint32_t alu, branch; /* cycles; 0: not changed */
+    } c[] = {
+        {"", {45, 9, 8}, false, {{0}, {0}}, 0, 0},
+        {"timing = \"wang-leiss\";", {45, 9, 8}, false, {{420, 420, 205}, {420, 420, 205}}, 0, 0},
+        {"timing = \"ipsc-860\";", {240, 7, 8}, true, {{0}, {0, 0, 1314}}, 1, 1},
+        {"timing = { preset = \"ipsc-860\"; broadcasts = 1; };", {240, 7, 8}, false, {{0}, {0, 0, 1314}}, 1, 1},
+        {"timing = { preset = \"ipsc-860\"; io = []; hop_cycles = 100; };", {100, 7, 8}, true, {{0}, {0}}, 1, 1},
+        {"timing = { preset = \"wang-leiss\"; compute = [1, 2]; header_bytes = 4; };",
+         {45, 9, 4},
+         false,
+         {{1, 2, 0}, {420, 420, 205}},
+         0,
+         0},
+        {"timing = { byte_cycles = 2; broadcasts = 0; };", {45, 2, 8}, true, {{0}, {0}}, 0, 0},
+        {"timing = {};", {45, 9, 8}, false, {{0}, {0}}, 0, 0},
+        {"cycles = { branch = 5; }; timing = \"ipsc-860\";", {240, 7, 8}, true, {{0}, {0, 0, 1314}}, 1, 5},
+    };
+
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        char text[200];
+        uint32_t alu = 0, branch = 0;
+
+        snprintf(text, sizeof text, "dim = 3;\n%s", c[i].text);
+        cr_assert_eq(load(text, NULL), 0, "%s: %s", c[i].text, error);
+        struct channel_times times = topo_times(&config.topo);
+        for (uint32_t k = 0; k < config.n_costs; k++) {
+            alu = strcmp(config.cost[k].name, "alu") == 0 ? config.cost[k].cycles : alu;
+            branch = strcmp(config.cost[k].name, "branch") == 0 ? config.cost[k].cycles : branch;
+        }
+        cr_expect(memcmp(&times, &c[i].times, sizeof times) == 0, "%s: channels", c[i].text);
+        cr_expect_eq(config.topo.no_broadcasts, c[i].no_broadcasts, "%s: broadcasts", c[i].text);
+        cr_expect(memcmp(&config.software, &c[i].software, sizeof config.software) == 0, "%s: charges", c[i].text);
+        cr_expect(alu == c[i].alu && branch == c[i].branch, "%s: %u and %u cycles", c[i].text, alu, branch);
+        cr_expect(memcmp(&config.stated[STATED_CALL], &software_stated[STATED_CALL].cost, sizeof *config.stated) == 0,
+                  "%s: stated costs", c[i].text);
+        config_free(&config);
+    }
+}
+
 Test(config, the_least_machine_file_is_a_dimension)
 {
     cr_assert_eq(load("dim = 3;", NULL), 0, "%s", error);
@@ -298,7 +345,23 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: index = 16 is out of range; it must be an integer from 0 to 15"},
         {"dim = 5;\nfront_end = { si = 32; };\n",
          "m.conf:2: si = 32 is out of range; it must be an integer from 0 to 31"},
-        {"dim = 5;\ntiming = \"1992\";\n", "m.conf:2: timing = '1992'; known: wang-leiss"},
+        {"dim = 5;\ntiming = \"1992\";\n", "m.conf:2: timing = '1992'; known: wang-leiss, ipsc-860"},
+        {"dim = 5;\ntiming = 1992;\n", "m.conf:2: 'timing' is an integer; it must be a string"},
+        {"dim = 5;\ntiming = {\n  preset = \"1992\"; };\n", "m.conf:3: preset = '1992'; known: wang-leiss, ipsc-860"},
+        {"dim = 5;\ntiming = {\n  hop = 45; };\n",
+         "m.conf:3: unknown key 'hop'; known here: preset, hop_cycles, byte_cycles, header_bytes, broadcasts, compute, "
+         "io"},
+        {"dim = 5;\ntiming = {\n  hop_cycles = 0; };\n",
+         "m.conf:3: hop_cycles = 0 is out of range; it must be an integer from 1 to 100000"},
+        {"dim = 5;\ntiming = {\n  byte_cycles = 10001; };\n",
+         "m.conf:3: byte_cycles = 10001 is out of range; it must be an integer from 1 to 10000"},
+        {"dim = 5;\ntiming = {\n  header_bytes = 257; };\n",
+         "m.conf:3: header_bytes = 257 is out of range; it must be an integer from 1 to 256"},
+        {"dim = 5;\ntiming = {\n  broadcasts = 2; };\n",
+         "m.conf:3: broadcasts = 2 is out of range; it must be an integer from 0 to 1"},
+        {"dim = 5;\ntiming = {\n  compute = [50001]; };\n",
+         "m.conf:3: 50001 is out of range; it must be an integer from 0 to 50000"},
+        {"dim = 5;\ntiming = {\n  io = [1, 2, 3, 4]; };\n", "m.conf:3: 'io' has 4 elements; at most 3 are possible"},
         {"dim = 5;\ncosts = \"1992\";\n", "m.conf:2: costs = '1992'; known: instructions"},
         {"dim = 5;\ncosts = { writes = [1]; };\n",
          "m.conf:2: unknown key 'writes'; known here: open, close, read, write, stat, truncate, sync, stat_name, "

@@ -81,6 +81,9 @@ static const struct ncu_ops ops = {
 
 /* ---- A machine ---- */
 
+static bool no_broadcasts; /* of the next machine */
+static const struct software_costs charges = {{1, 2, 3}, {4, 5, 6}};
+
 /* 2^dim compute nodes and one I/O node with two drives, whose index is 2^dim. */
 static void make_machine(uint32_t dim, const struct fault *faults, uint32_t n)
 {
@@ -88,11 +91,13 @@ static void make_machine(uint32_t dim, const struct fault *faults, uint32_t n)
 
     topo = sandia_machine(dim, 1);
     topo.ram_bytes = RAM_BYTES;
+    topo.no_broadcasts = no_broadcasts;
     topo.io[0].ndrives = 2;
     strcpy(topo.io[0].drive[0].volume, "df00");
     strcpy(topo.io[0].drive[1].volume, "df01");
     queue = eventq_new();
     ncu = ncu_new(&topo, queue, NULL, nodes, &ops, NULL, NULL, faults, n);
+    ncu_set_software_costs(ncu, &charges);
     for (uint32_t i = 0; i < 2; i++) {
         char error[200];
 
@@ -280,19 +285,31 @@ Test(ncu, a_message_that_an_end_and_no_arm_lets_in_ends_for_its_sender_at_once)
     free_machine();
 }
 
+Test(ncu, compute_nodes_and_io_nodes_have_charges_of_their_own)
+{
+    const uint32_t io = 2;
+
+    make_machine(1, NULL, 0);
+    cr_expect(memcmp(&mailbox(0)->software, &charges.compute, sizeof charges.compute) == 0);
+    cr_expect(memcmp(&mailbox(1)->software, &charges.compute, sizeof charges.compute) == 0);
+    cr_expect(memcmp(&mailbox(io)->software, &charges.io, sizeof charges.io) == 0);
+    free_machine();
+}
+
 /* ---- Broadcasts ---- */
 
 static const struct broadcast_case {
     const char *name;
-    bool faults;
+    bool faults, none;
     uint64_t dest;
     int status;
 } broadcasts[] = {
-    {"of the machine", false, (uint64_t)3 << 40, NCU_OK},
-    {"of the node alone", false, (uint64_t)1 << 40, NCU_OK},
-    {"of another subcube", false, (uint64_t)2 << 40 | 2, NCU_EDEST},
-    {"of more than the machine", false, (uint64_t)4 << 40, NCU_EDEST},
-    {"on a machine with faults", true, (uint64_t)3 << 40, NCU_EDEST},
+    {"of the machine", false, false, (uint64_t)3 << 40, NCU_OK},
+    {"of the node alone", false, false, (uint64_t)1 << 40, NCU_OK},
+    {"of another subcube", false, false, (uint64_t)2 << 40 | 2, NCU_EDEST},
+    {"of more than the machine", false, false, (uint64_t)4 << 40, NCU_EDEST},
+    {"on a machine with faults", true, false, (uint64_t)3 << 40, NCU_EDEST},
+    {"in a network without broadcasts", false, true, (uint64_t)3 << 40, NCU_EDEST},
 };
 
 Test(ncu, broadcasts_are_refused_where_they_cannot_be)
@@ -303,10 +320,12 @@ Test(ncu, broadcasts_are_refused_where_they_cannot_be)
     for (size_t i = 0; i < sizeof broadcasts / sizeof *broadcasts; i++) {
         const struct broadcast_case *b = &broadcasts[i];
 
+        no_broadcasts = b->none;
         make_machine(2, &much_later, b->faults);
+        no_broadcasts = false;
         for (uint32_t node = 1; node < 4; node++)
             arm(node, node == 1 ? 0 : 1);
-        cr_expect_eq(mailbox(0)->broadcasts, !b->faults, "%s", b->name);
+        cr_expect_eq(mailbox(0)->broadcasts, !b->faults && !b->none, "%s", b->name);
         send_to(0, b->dest, 7, 8);
         run_until(100000);
         bool is_cause = b->status != NCU_OK || b->faults;

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "emu/model/software.h"
 #include "tests/emu/machines.h"
 #include "tests/emu/reference.h"
 
@@ -194,6 +195,18 @@ Test(net_reference, so_they_do_in_networks_with_other_times)
         struct reference_times times = random_times(seed);
 
         compare_set(seed, &times);
+    }
+}
+
+/* And in those of the machines that a machine file can name. */
+Test(net_reference, so_they_do_in_the_networks_of_presets)
+{
+    for (size_t i = 0; timing_names[i]; i++) {
+        struct channel_times c = topo_times(&(struct topo){.times = timing_presets[i].channels});
+        struct reference_times times = {c.hop_cycles, c.byte_cycles, c.header_bytes};
+
+        for (uint64_t seed = 1; seed <= sets() / 4; seed++)
+            compare_set(seed, &times);
     }
 }
 

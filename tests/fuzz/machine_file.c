@@ -78,6 +78,7 @@ static const char *const words[] = {
     "until_us = ",
     "link = [0, 1];",
     "timing = \"wang-leiss\";",
+    "timing = { preset = \"ipsc-860\"; hop_cycles = 1; broadcasts = 1; io = [1, 2, 3]; };",
     "software = { ",
     "shared_text_kb = ",
     "images = \"",

@@ -22,6 +22,9 @@ TestSuite(exact, .timeout = 36000);
 
 /* ---- Random programs ---- */
 
+#define IPSC            "timing = \"ipsc-860\";\n"
+#define SHORT_LOOKAHEAD "timing = { hop_cycles = 1; byte_cycles = 1; header_bytes = 1; };\n"
+
 static const struct subject {
     const char *program, *mix;
     int least_dim; /* every other seed has a dimension more */
@@ -64,6 +67,10 @@ static const struct subject {
     {"guest/exact_kills", "kills", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact_kills2", "kills", 1, 0, NULL, NULL, NULL, false},
     {"guest/exact_ends2", "ends", 1, 0, NULL, "0.2", NULL, false},
+    {"guest/exact", "all", 2, 2, NULL, NULL, IPSC "costs = \"instructions\";", false},
+    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, IPSC, false},
+    {"guest/exact2", "all", 1, 1, NULL, NULL, SHORT_LOOKAHEAD, false},
+    {"guest/exact", "receive", 2, 0, NULL, NULL, SHORT_LOOKAHEAD, false},
 };
 
 static const struct way {

@@ -87,3 +87,32 @@ Test(monitors, see_messages_of_1992_start_up_in_160_us)
     free(machine);
     folder_remove(folder);
 }
+
+/* ---- The iPSC/860 ---- */
+
+/* Exact: 240 cycles a hop and 7 a byte, with the header of 8 bytes. */
+Test(monitors, see_the_network_of_an_ipsc_860)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 5, 0, "timing = \"ipsc-860\";\n");
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "5", .machine = machine, .program = "examples/netmon"});
+
+    outcome_expect(&o, "netmon", 0,
+                   "netmon hops=5 bytes=4096 us=1493.60\n"
+                   "netmon hops=5 bytes=8192 us=2927.20\n"
+                   "netmon hops=5 bytes=16384 us=5794.40\n"
+                   "netmon hops=5 bytes=8 us=62.80\n",
+                   "");
+    outcome_free(&o);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(monitors, see_an_ipsc_860_reach_the_rates_of_table_2)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 7, 0, "timing = \"ipsc-860\";\n");
+
+    guest_must_pass(
+        &(struct ncube_run){.dim = "7", .machine = machine, .program = "guest/measure", .args = {"table 2"}});
+    free(machine);
+    folder_remove(folder);
+}

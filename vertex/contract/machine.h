@@ -159,7 +159,8 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
 
 /* SEND to a whole subcube: dest is its lowest node. Every node of the subcube except the sender, which must be in it,
  * gets the message. SEND_DONE comes when the sender's own channels have carried it. A machine with faults, where the
- * sender could not learn which nodes missed it, has mailbox.broadcasts = 0 and fails such a SEND with NCU_EDEST. */
+ * sender could not learn which nodes missed it, or whose timing has no broadcasts, has mailbox.broadcasts = 0 and fails
+ * such a SEND with NCU_EDEST. */
 #define NCU_SEND_SUBCUBE(dim) ((uint64_t)((dim) + 1u) << 40)
 #define NCU_SUBCUBE_OF(dest)  ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
 
