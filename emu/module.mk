@@ -64,7 +64,7 @@ $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/job_options.c emu/link/
 
 # libnhost.a, for host programs: one object, which defines nothing but the names of nhost.h.
 PROGRAMS += $(B)/host/lib/libnhost.a $(B)/host/include/nhost.h $(B)/host/include/ncube/nhost.h
-NHOST_OBJS := $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/link/link emu/link/launch emu/job/shares)
+NHOST_OBJS := $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/base/nearest emu/link/link emu/link/launch emu/job/shares)
 $(B)/host/lib/libnhost.a: $(NHOST_OBJS)
 	@mkdir -p $(@D)
 	$(call say,AR,$@)

@@ -30,6 +30,11 @@ _ncube_words() { # OPTION
     esac
 }
 
+# The machines of this user that are up
+_ncube_running() {
+    "$1" ps 2>/dev/null | sed -n 's/^\([^: ]*\): up, .*/\1/p'
+}
+
 _ncube_takes_machine() { # COMMAND
     case $1 in boot | check | topo | route | place | experiments) true ;; *) false ;; esac
 }
@@ -54,6 +59,8 @@ _ncube() {
         _ncube_reply "$word" "$(_ncube_commands "$program")" --help
     elif words=$(_ncube_words "$before"); then
         _ncube_reply "$word" "$words"
+    elif [[ $before == -m || $before == --machine ]] && [[ $command == @(|down|ps|top|gdb) ]]; then
+        _ncube_reply "$word" "$(_ncube_running "${program/%xnc/ncube}")"
     elif [ "$before" = -m ] || [ "$before" = --machine ]; then
         COMPREPLY=($(compgen -W "$(_ncube_machines "$program")" -- "$word") $(compgen -f -- "$word"))
     elif [[ $word == -* ]]; then

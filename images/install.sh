@@ -12,6 +12,7 @@
 #   PREFIX/share/bash-completion/   completion for bash
 #   PREFIX/lib/ncube/installed   what lies outside lib/ncube, one path a line, below PREFIX
 #   PREFIX/lib/ncube/folders     folders of PREFIX that were not there, inner ones first
+#   PREFIX/lib/ncube/above       how many folders were not there from PREFIX itself upwards
 #
 # This script builds nothing: with sudo, HOME may differ, and with it newlib's place. The nodes' headers are not
 # installed in PREFIX/include, where the host's compiler would find them.
@@ -30,6 +31,12 @@ folders="bin include include/ncube lib share share/doc share/man share/man/man1 
 
 make_folders() { # and lists in lib/ncube/folders those that were not there
     made=
+    above=0
+    path=$root
+    while [ ! -d "$path" ]; do
+        above=$((above + 1))
+        path=$(dirname "$path")
+    done
     for folder in $folders; do
         [ -d "$root/$folder" ] && continue
         mkdir -p "$root/$folder"
@@ -37,6 +44,7 @@ make_folders() { # and lists in lib/ncube/folders those that were not there
     done
     mkdir "$tree"
     echo "$made" >"$tree/folders"
+    echo "$above" >"$tree/above"
 }
 
 remove() { # what an earlier one has put there
@@ -45,9 +53,15 @@ remove() { # what an earlier one has put there
         rm -f "$root/$path"
     done <"$root/lib/ncube/installed"
     made=$(cat "$root/lib/ncube/folders" 2>/dev/null) || made=
+    above=$(cat "$root/lib/ncube/above" 2>/dev/null) || above=0
     rm -rf "$root/lib/ncube" "$root/share/doc/ncube"
     for folder in $made; do
         [ ! -d "$root/$folder" ] || rmdir --ignore-fail-on-non-empty "$root/$folder"
+    done
+    path=$root
+    while [ "$above" -gt 0 ] && rmdir --ignore-fail-on-non-empty "$path" && [ ! -d "$path" ]; do
+        above=$((above - 1))
+        path=$(dirname "$path")
     done
 }
 

@@ -66,7 +66,7 @@ MACHINE_TEST_LIBS_test_caches := -ljansson
 MACHINE_TEST_LIBS_test_merging := -ljansson
 MACHINE_TEST_LIBS_test_waiting := -ljansson
 MACHINE_TEST_LIBS_test_creation := -ljansson
-MACHINE_TEST_SOURCES_test_socket := emu/link/link.c emu/link/launch.c emu/job/shares.c
+MACHINE_TEST_SOURCES_test_socket := emu/base/nearest.c emu/link/link.c emu/link/launch.c emu/job/shares.c
 MACHINE_TEST_LIBS_test_global_io := -ljansson
 MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
@@ -110,7 +110,7 @@ endef
 $(eval $(call sanitized_test,emu/test_config,$(CONFIG_SOURCES),-lconfig))
 $(eval $(call sanitized_test,emu/test_timeline,$(TIMELINE_SOURCES),-ljansson -lz -lm))
 $(eval $(call sanitized_test,emu/test_rsp,tests/emu/gdb_target.c $(GDB_SOURCES)))
-$(eval $(call sanitized_test,emu/test_link,emu/link/link.c))
+$(eval $(call sanitized_test,emu/test_link,emu/link/link.c emu/base/nearest.c))
 $(eval $(call sanitized_test,emu/test_launch,emu/link/launch.c emu/job/shares.c))
 $(eval $(call sanitized_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 $(eval $(call sanitized_test,nsdisk/test_corrupt,$(NSDISK_TEST)))

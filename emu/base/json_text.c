@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* mempcpy */
 #include "emu/base/json_text.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,9 @@ json_t *json_text(const char *name)
     while (*name) {
         size_t n = character_bytes(name);
 
-        end = n ? mempcpy(end, name, n) : stpcpy(end, REPLACEMENT);
+        bool control = (unsigned char)*name < 0xa0; /* of C1, as a single byte */
+
+        end = n ? mempcpy(end, name, n) : stpcpy(end, control ? "?" : REPLACEMENT);
         name += n ? n : 1;
     }
     *end = '\0';

@@ -325,9 +325,35 @@ static uint64_t read_bytes(const struct options *o, const char *what, const char
     return bytes;
 }
 
+/* Writes "highest, first or node0". */
+static void join_choices(char *text, size_t bytes, const char *const *choices)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; choices[i] && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s",
+                                 i == 0           ? ""
+                                 : choices[i + 1] ? ", "
+                                                  : " or ",
+                                 choices[i]);
+}
+
+static uint64_t read_choice(const struct options *o, const struct option_line *l, const char *value)
+{
+    char known[256];
+
+    for (size_t i = 0; l->choices[i]; i++)
+        if (strcmp(value, l->choices[i]) == 0)
+            return l->low + i;
+    join_choices(known, sizeof known, l->choices);
+    options_refuse(o, "%s '%s': give %s", l->name, value, known);
+}
+
 static void put_number(void *to, size_t width, uint64_t number)
 {
-    if (width == sizeof(uint32_t))
+    if (width == sizeof(uint8_t))
+        *(uint8_t *)to = (uint8_t)number;
+    else if (width == sizeof(uint32_t))
         *(uint32_t *)to = (uint32_t)number;
     else
         *(uint64_t *)to = number;
@@ -360,6 +386,8 @@ void options_put(const struct options *o, const struct option_line *l, void *arg
         return put_number(to, l->width, read_size(o, what, value, l->low, l->high));
     case OPTION_CYCLES:
         return put_number(to, l->width, read_cycles(o, what, value, l->low));
+    case OPTION_CHOICE:
+        return put_number(to, l->width, read_choice(o, l, value));
     case OPTION_US:
         *(double *)to = read_microseconds(o, what, value);
         return;

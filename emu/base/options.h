@@ -24,6 +24,7 @@ enum option_kind {
     OPTION_SIZE,   /* likewise, which may end in K, M or G */
     OPTION_CYCLES, /* of virtual time, which is given in seconds, ms or us; from low on */
     OPTION_US,     /* double */
+    OPTION_CHOICE, /* the number of one of `choices`, from low on; of 1 or 4 bytes */
     OPTION_OWN,    /* take() puts it */
     OPTION_WORD,   /* the first of the other words */
 };
@@ -37,6 +38,7 @@ struct option_line { /* all zeros: the end of a table */
     enum option_kind kind;
     size_t at, width; /* where the value goes, in the command's arguments; numbers have 4 or 8 bytes */
     uint64_t low, high;
+    const char *const *choices; /* words, up to NULL */
     void (*take)(const struct options *o, const struct option_line *l, void *to, const char *value);
     size_t given;                    /* where the name of a given option goes, a const char *; 0: nowhere */
     char letter;                     /* of the short form; 0: there is none */

@@ -16,7 +16,7 @@ struct arguments {
     const char *name, *node;
 };
 
-static const struct option_line lines[] = {{OPTION_NAME(offsetof(struct arguments, name))},
+static const struct option_line lines[] = {OPTION_RUNNING(offsetof(struct arguments, name)),
                                            {"node", "N",
                                             "the program that has node N (default: the only one that runs)",
                                             OPTION_INTO(OPTION_TEXT, struct arguments, node)},
@@ -56,7 +56,7 @@ int gdb_command(int argc, char **argv)
     char **word = options_parse(&options, &a, argc, argv);
 
     if (word[0] && a.name)
-        options_refuse(&options, "unexpected word '%s'; --name has given the machine's name", word[0]);
+        options_refuse(&options, "unexpected word '%s'; the machine's name has been given already", word[0]);
     if (*a.node)
         options_number(&options, "node", a.node, 0, NODE_IO_BASE - 1);
     int fd = link_connect(options_machine_name(&options, word[0] ? word[0] : a.name), error, sizeof error);

@@ -8,19 +8,8 @@
 #include "emu/link/link.h"
 #include "vertex/contract/machine.h"
 
-static void take_status(const struct options *o, const struct option_line *l, void *to, const char *value)
-{
-    static const char *const names[] = {
-        [JOB_STATUS_HIGHEST] = "highest", [JOB_STATUS_FIRST] = "first", [JOB_STATUS_NODE0] = "node0"};
-
-    size_t i = 0, n = sizeof names / sizeof *names;
-
-    while (i < n && strcmp(value, names[i]) != 0)
-        i++;
-    if (i == n)
-        options_refuse(o, "%s '%s': give highest, first or node0", l->name, value);
-    *(enum job_status_rule *)to = (enum job_status_rule)i;
-}
+static const char *const status_rules[] = {
+    [JOB_STATUS_HIGHEST] = "highest", [JOB_STATUS_FIRST] = "first", [JOB_STATUS_NODE0] = "node0", NULL};
 
 #define TO(kind, member) OPTION_INTO(kind, struct job_words, member)
 
@@ -31,7 +20,7 @@ const struct option_line job_lines[] = {
      TO(OPTION_NUMBER, program[0].nodes), 1, 1u << NODE_MAX_DIM, .letter = 'n'},
     {"serve", "DIR", "directory of the host that is the program's root (default: none)", TO(OPTION_TEXT, job.serve)},
     {"status", "RULE", "which exit status of the nodes counts: highest (default), first or node0",
-     TO(OPTION_OWN, job.status_rule), .take = take_status},
+     TO(OPTION_CHOICE, job.status_rule), .choices = status_rules},
     {"label", NULL, "prefix each line of output with its node", TO(OPTION_FLAG, job.label)},
     {"registers", NULL, "print the registers after a fault", TO(OPTION_FLAG, job.registers)},
     {"stack", "SIZE", "stack size: bytes, or with K or M (default: ncc -Nstack)", TO(OPTION_SIZE, job.stack_bytes), 1,

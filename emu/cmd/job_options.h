@@ -17,6 +17,14 @@
 #define OPTION_NAME(offset) \
     "name", "NAME", "the machine's name (default: $NCUBE_NAME, or ncube)", OPTION_TEXT, .at = (offset)
 
+/* Two lines: -m NAME of the commands that ask a machine that is up, and --name, which ncube boot has. */
+#define OPTION_RUNNING(offset)                                                               \
+    {"machine",   "NAME",         "the machine that is up (default: $NCUBE_NAME, or ncube)", \
+     OPTION_TEXT, .at = (offset), .letter = 'm'},                                            \
+    {                                                                                        \
+        "name", "NAME", "the same", OPTION_TEXT, .at = (offset)                              \
+    }
+
 struct job_words {
     struct job_options job; /* points to `program` and into argv */
     struct job_program program[JOB_PROGRAMS_MAX];

@@ -6,6 +6,7 @@
 
 #include "emu/base/plural.h"
 #include "emu/base/options.h"
+#include "emu/config/config_options.h"
 #include "emu/tools/queueing.h"
 #include "emu/base/json_text.h"
 #include "emu/cmd/commands.h"
@@ -222,7 +223,9 @@ static int print_tables(bool json)
 
 struct arguments {
     bool json;
-    const char *given; /* any option but --json */
+    const char *given;   /* any option but --json, */
+    const char *disks;   /* and --disks */
+    const char *machine; /* file; NULL: none */
     struct queueing network;
     uint32_t block_bytes, file_bytes;
     struct queueing_curve curve;
@@ -254,8 +257,10 @@ static void take_curve(const struct options *o, const struct option_line *l, voi
 #define GIVEN            .given = offsetof(struct arguments, given)
 
 static const struct option_line lines[] = {
+    {"machine", "FILE", "as many I/O nodes as those of this machine file with drives", TO(OPTION_TEXT, machine), GIVEN,
+     .letter = 'm'},
     {"disks", "D", "I/O nodes, with a drive each (default 8)", TO(OPTION_NUMBER, network.disks), 1,
-     QUEUEING_MESSAGES_MAX, GIVEN},
+     QUEUEING_MESSAGES_MAX, .given = offsetof(struct arguments, disks)},
     {"buffers", "C", "blocks under way for each I/O node (default 1)", TO(OPTION_NUMBER, network.buffers), 1,
      QUEUEING_MESSAGES_MAX, GIVEN},
     {"routings", "R", "channel-disjoint routings to the I/O nodes, at most D (default 1)",
@@ -313,6 +318,22 @@ static void check_network(const struct queueing *q)
         options_refuse(&options, "each service but that of the status takes at least 0.001 us");
 }
 
+/* Returns false, after a line, if the machine file is wrong. */
+static bool count_disks(const char *command, const char *path, uint32_t *disks)
+{
+    struct machine_config config;
+
+    if (!config_load_for(command, path, &config))
+        return false;
+    *disks = 0;
+    for (uint32_t i = 0; i < config.topo.n_io; i++)
+        *disks += config.topo.io[i].ndrives > 0;
+    config_free(&config);
+    if (*disks == 0)
+        options_refuse(&options, "the machine '%s' has no drives", path);
+    return true;
+}
+
 int model_command(int argc, char **argv)
 {
     struct arguments a = {
@@ -322,8 +343,12 @@ int model_command(int argc, char **argv)
     a.curve.idle_us = a.idle_us;
     a.curve.service_us = a.service_us;
     options_parse(&options, &a, argc, argv);
-    if (!a.given)
+    if (!a.given && !a.disks)
         return print_tables(a.json);
+    if (a.machine && a.disks)
+        options_refuse(&options, "-m and --disks give the number of I/O nodes both; omit one");
+    if (a.machine && !count_disks(argv[0], a.machine, &a.network.disks))
+        return 1;
     take_times_of_paper(&a.network, a.block_bytes);
     check_network(&a.network);
     struct prediction p = predict(&a.network, &a.curve, a.block_bytes, a.file_bytes);

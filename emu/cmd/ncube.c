@@ -27,23 +27,8 @@
 
 /* ---- Options of machines ---- */
 
-static void take_sync(const struct options *o, const struct option_line *l, void *strict, const char *text)
-{
-    *(bool *)strict = strcmp(text, "strict") == 0;
-    if (strcmp(text, "ahead") != 0 && strcmp(text, "strict") != 0)
-        options_refuse(o, "%s '%s': give ahead or strict", l->name, text);
-}
-
-static void take_harts(const struct options *o, const struct option_line *l, void *harts, const char *text)
-{
-    bool turns = strcmp(text, "turns") == 0;
-
-    if (!turns && strcmp(text, "threads") != 0)
-        options_refuse(o, "%s '%s': give threads or turns", l->name, text);
-    if (turns && !fiber_possible())
-        options_refuse(o, "%s '%s': %s", l->name, text, NO_FIBERS);
-    *(enum machine_harts *)harts = turns ? MACHINE_HARTS_TURNS : MACHINE_HARTS_THREADS;
-}
+static const char *const sync_modes[] = {"ahead", "strict", NULL};
+static const char *const hart_ways[] = {"threads", "turns", NULL}; /* from MACHINE_HARTS_THREADS on */
 
 static void take_statistics(const struct options *o, const struct option_line *l, void *machine, const char *path)
 {
@@ -66,6 +51,12 @@ static void take_gdb(const struct options *o, const struct option_line *l, void 
 
     m->gdb_port = port ? (uint16_t)options_number(o, l->name, port, 0, 65535) : 0;
     m->gdb = true;
+}
+
+static void check_harts(const struct options *o, const struct machine_options *m)
+{
+    if (m->harts == MACHINE_HARTS_TURNS && !fiber_possible())
+        options_refuse(o, "harts 'turns': %s", NO_FIBERS);
 }
 
 /* Nodes that gdb stops, or that are killed, are in the same places in every run only if user code never runs ahead.
@@ -96,13 +87,13 @@ static const struct option_line machine_lines[] = {
     {OPTION_SET},
     {"images", "DIR", "folder of the drives' images (default: the machine file's)", TO(OPTION_TEXT, images)},
     {OPTION_TABLE(tracing_lines, offsetof(struct machine_options, trace))},
-    {"sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow", TO(OPTION_OWN, strict),
-     .take = take_sync},
+    {"sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow",
+     TO(OPTION_CHOICE, strict), .choices = sync_modes},
     {"cores", "N", "use at most N processors of the host (default: all allowed); same results",
      TO(OPTION_NUMBER, processors), 1, 64},
     {"harts", "WAY",
      "turns: QEMU's harts share a thread (default, where possible); threads: each has one; same results",
-     TO(OPTION_OWN, harts), .take = take_harts},
+     TO(OPTION_CHOICE, harts), MACHINE_HARTS_THREADS, .choices = hart_ways},
     {"stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON", OPTION_OWN,
      .take = take_statistics},
     {"heartbeat", "[SECONDS]", "print progress every SECONDS of host time (default 1)", TO(OPTION_OWN, heartbeat_s),
@@ -192,6 +183,7 @@ static int command_run(int argc, char **argv)
                        "gdb and core cannot be combined; gdb shows everything that a core file would contain");
     if (w.options.machine.check && (w.options.machine.gdb || w.options.machine.core_dir))
         options_refuse(&run_options, "check cannot be combined with gdb or core; give one of them");
+    check_harts(&run_options, &w.options.machine);
     run_for_debugger(&run_options, &w.options.machine);
     check_set(&run_options, &w.options.machine);
     if (w.options.machine.progress && w.options.machine.heartbeat_s > 0)
@@ -238,6 +230,7 @@ static int command_boot(int argc, char **argv)
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file gives the number of nodes; omit -d");
     tracing_check(&boot_options, &o.machine.trace);
+    check_harts(&boot_options, &o.machine);
     run_for_debugger(&boot_options, &o.machine);
     check_set(&boot_options, &o.machine);
     o.name = options_machine_name(&boot_options, o.name);
@@ -251,7 +244,7 @@ static const struct options down_options = {
     .usage = "[OPTION...]",
     .summary =
         "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down, and waits for its end.",
-    .line = (const struct option_line[]){{OPTION_NAME(0)}, {0}},
+    .line = (const struct option_line[]){OPTION_RUNNING(0), {0}},
 };
 
 static int command_down(int argc, char **argv)

@@ -173,28 +173,56 @@ static int print_json(const struct peers *p)
 
 /* ---- Command line ---- */
 
+struct arguments {
+    const char *name;
+    bool json;
+};
+
 static const struct options options = {
     .command = "ncube ps",
-    .usage = "[--json]",
+    .usage = "[OPTION...]",
     .summary = "Lists the machines that ncube boot keeps up on this host, and what runs on them: "
                "nodes, virtual time,\n"
                "command line and the process of its xnc; then the programs that wait for a subcube. Exits with "
                "1 if one of the user's\n"
                "machines does not answer within 2 seconds.",
-    .line = (const struct option_line[]){{"json", NULL, "as JSON", OPTION_FLAG, .at = 0}, {0}},
+    .line = (const struct option_line[]){{"machine", "NAME", "only this machine",
+                                          OPTION_INTO(OPTION_TEXT, struct arguments, name), .letter = 'm'},
+                                         {OPTION_JSON(struct arguments, json)},
+                                         {0}},
 };
+
+/* Keeps the machine of that name alone. Returns false, and says so, if it is not up. */
+static bool choose(struct peers *p, const char *name)
+{
+    char error[256];
+
+    for (size_t i = 0; i < p->n;)
+        if (strcmp(p->peer[i].name, name) == 0)
+            i++;
+        else
+            forget(p, i);
+    if (p->n > 0)
+        return true;
+    link_say_missing(name, error, sizeof error);
+    fprintf(stderr, "ncube ps: %s\n", error);
+    return false;
+}
 
 int ps_command(int argc, char **argv)
 {
     struct peers p = {0};
-    bool json = false;
+    struct arguments a = {.json = false};
     int status = 0;
 
-    options_parse(&options, &json, argc, argv);
+    options_parse(&options, &a, argc, argv);
+    a.name = a.name ? options_machine_name(&options, a.name) : NULL;
     if (link_list(add_peer, &p) != 0) {
         fprintf(stderr, "ncube ps: /proc/net/unix: %s\n", strerror(errno));
         return 1;
     }
+    if (a.name && !choose(&p, a.name))
+        return 1;
     order_sort(p.peer, p.n, sizeof *p.peer, by_user_and_name);
     for (size_t i = 0; i < p.n;) {
         ask(&p.peer[i]);
@@ -207,7 +235,7 @@ int ps_command(int argc, char **argv)
     await_answers(&p);
     for (size_t i = 0; i < p.n; i++)
         status |= is_own(&p.peer[i]) && !p.peer[i].report;
-    if (json)
+    if (a.json)
         status |= print_json(&p);
     else
         print_text(&p);

@@ -113,7 +113,7 @@ static int print_once(const char *name)
 /* ---- Command line ---- */
 
 static const struct option_line lines[] = {
-    {OPTION_NAME(offsetof(struct arguments, name))},
+    OPTION_RUNNING(offsetof(struct arguments, name)),
     {"once", NULL, "print the state once, and exit", OPTION_INTO(OPTION_FLAG, struct arguments, once)},
     {"every", "MS", "update every MS milliseconds (default 1000)",
      OPTION_INTO(OPTION_NUMBER, struct arguments, every_ms), 50, 3600000},

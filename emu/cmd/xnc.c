@@ -27,7 +27,7 @@ struct command_line {
 static const struct option_line lines[] = {{OPTION_TABLE(job_lines, offsetof(struct command_line, words))},
                                            {"wait", NULL, "wait until a subcube is free; first come, first served",
                                             OPTION_INTO(OPTION_FLAG, struct command_line, words.job.waits)},
-                                           {OPTION_NAME(offsetof(struct command_line, name))},
+                                           OPTION_RUNNING(offsetof(struct command_line, name)),
                                            {0}};
 
 static const struct options options = {

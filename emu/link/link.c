@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
 
 #define MAGIC     0x4e435543u /* also a version: it changes with the format */
@@ -93,20 +94,6 @@ static int try_connect(const char *name, int flags)
     return -1;
 }
 
-int link_connect(const char *name, char *error, size_t error_bytes)
-{
-    int fd = try_connect(name, 0);
-
-    if (fd < 0 && errno == EPERM)
-        return fail(fd, "the machine called '%s' is another user's", name, error, error_bytes);
-    if (fd < 0)
-        return fail(fd,
-                    errno == ECONNREFUSED ? "no machine called '%s' is up; start one with ncube boot"
-                                          : "cannot connect to the machine '%s': %s",
-                    name, error, error_bytes);
-    return fd;
-}
-
 int link_try_connect(const char *name)
 {
     return try_connect(name, SOCK_NONBLOCK);
@@ -142,6 +129,46 @@ int link_list(void (*found)(void *ctx, uid_t user, const char *name), void *ctx)
     free(line);
     fclose(f);
     return 0;
+}
+
+struct near_name {
+    const char *name, *best;
+    char text[LINK_NAME_MAX + 1];
+};
+
+static void find_near(void *ctx, uid_t user, const char *name)
+{
+    struct near_name *n = ctx;
+
+    if (user != geteuid() || nearest_word(n->name, n->best, name) != name)
+        return;
+    snprintf(n->text, sizeof n->text, "%s", name);
+    n->best = n->text;
+}
+
+void link_say_missing(const char *name, char *error, size_t error_bytes)
+{
+    struct near_name near = {.name = name};
+
+    link_list(find_near, &near);
+    if (near.best)
+        snprintf(error, error_bytes, "no machine called '%s' is up; did you mean '%s'?", name, near.best);
+    else
+        snprintf(error, error_bytes, "no machine called '%s' is up; start one with ncube boot", name);
+}
+
+int link_connect(const char *name, char *error, size_t error_bytes)
+{
+    int fd = try_connect(name, 0);
+
+    if (fd >= 0)
+        return fd;
+    if (errno == EPERM)
+        return fail(fd, "the machine called '%s' is another user's", name, error, error_bytes);
+    if (errno != ECONNREFUSED)
+        return fail(fd, "cannot connect to the machine '%s': %s", name, error, error_bytes);
+    link_say_missing(name, error, error_bytes);
+    return -1;
 }
 
 pid_t link_peer(int fd)

@@ -104,6 +104,8 @@ bool link_name_is_sound(const char *name);
  * machine has the name, no machine has it, or the machine is another user's. */
 int link_listen(const char *name, char *error, size_t error_bytes);
 int link_connect(const char *name, char *error, size_t error_bytes);
+/* Writes the line that says that no machine has the name, and which may have been meant. */
+void link_say_missing(const char *name, char *error, size_t error_bytes);
 
 /* As link_connect, but does not wait, and neither do reads of the descriptor. Returns -1 with errno: EAGAIN when too
  * many clients wait already, EPERM when the machine is another user's. */

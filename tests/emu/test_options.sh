@@ -152,13 +152,43 @@ refused "both" "ncube topo: unexpected word 'tiny'" "$ncube" topo tiny -m tiny
 status "check -m" 0 "$ncube" check -m one.conf
 status "boot -m of none" 1 "$ncube" boot -m sandai
 
+# ---- Words to choose from
+
+while IFS='|' read -r words message; do
+    # shellcheck disable=SC2086
+    refused "ncube $words" "ncube ${words%% *}: $message;" "$ncube" $words
+done <<'END'
+run --status=last x|status 'last': give highest, first or node0
+run --sync=strictly x|sync 'strictly': give ahead or strict
+boot --harts= x|harts '': give threads or turns
+END
+status "model -m" 0 "$ncube" model -m tiny
+cp out named
+status "model of as many" 0 "$ncube" model --disks "$("$ncube" topo tiny --json | grep -c '"index"')"
+check "model -m is that" cmp -s out named
+refused "model, both" "ncube model: -m and --disks give" "$ncube" model -m tiny --disks 2
+refused "model of no drives" "ncube model: the machine 'one.conf' has no drives" "$ncube" model -m one.conf
+
 # ---- boot --detach returns when the machine is up
 
 export NCUBE_NAME=detached-$$
 status "boot --detach" 0 timeout 60 "$ncube" boot -m one.conf --detach
 same "it says so" "ncube: the machine '$NCUBE_NAME' is up: 2 nodes, 0 volumes" "$(cat out)"
 check "the machine is up" grep -q "^$NCUBE_NAME: up" <("$ncube" ps)
-status "down" 0 timeout 60 "$ncube" down
+for words in "ncube ps" "ncube top --once"; do
+    status "$words -m" 0 "$build"/bin/$words -m "$NCUBE_NAME"
+    check "$words -m: that machine" grep -q "^$NCUBE_NAME" out
+done
+near=${NCUBE_NAME/ch/hc}
+for words in "ncube ps" "ncube top --once" "ncube gdb" "ncube down" "xnc"; do
+    status "$words -m of none" 1 "$build"/bin/$words -m "$near" $([ "$words" != xnc ] || echo ./hello)
+    check "$words -m of none: what was meant" \
+        grep -qE "^(ncube( ps| top)?|xnc): no machine called '$near' is up; did you mean '$NCUBE_NAME'\?$" err
+done
+status "ps -m of none, and none near" 1 "$ncube" ps -m nothing-of-the-kind
+same "what it says then" "ncube ps: no machine called 'nothing-of-the-kind' is up; start one with ncube boot" \
+    "$(cat err)"
+status "down -m" 0 env -u NCUBE_NAME timeout 60 "$ncube" down -m "$NCUBE_NAME"
 status "boot --detach of a machine that cannot be" 1 timeout 60 "$ncube" boot -m none.conf --detach
 refused "statistics that nobody would see" "ncube boot: detach: what --stats prints would be lost" \
     "$ncube" boot -d 1 --detach --stats
