@@ -177,7 +177,8 @@ bool job_holds_requests(const struct job *j);
 /* Fills p, of STREAMS entries, with the descriptors for which the job waits. Returns how many. */
 size_t job_poll_streams(const struct job *j, struct pollfd *p);
 
-/* Describes how a node of the job has ended, as "has ended with status 3". False if it has not. */
+/* Describes how a node of the job has ended, as "has ended with status 3". False if it has not, or if
+ * no program has been on it. */
 bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes);
 /* Describes the first exit with a status other than 0, by which the waits of other nodes may be explained. False if
  * there was none, or its node has another program now. */

@@ -13,7 +13,8 @@
 
 bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes)
 {
-    if (!j->loaded || !job_has_node(j, node) || !lives_has_exited(j->lives, node - j->base))
+    if (!j->loaded || !job_has_node(j, node) || !lives_has_exited(j->lives, node - j->base) ||
+        !stages_had_program(j, node - j->base))
         return false;
     int status = j->exit_status[node - j->base];
     if (status < 0)

@@ -149,11 +149,21 @@ bool stages_is_last(const struct job *j, uint32_t logical)
     return j->own[stages_part(j, logical) - j->part].stage + 1 == j->stages;
 }
 
+static bool begins_idle(const struct job *j, uint32_t logical)
+{
+    return logical - stages_part(j, logical)->first >= stages_part(j, logical)->nodes;
+}
+
+bool stages_had_program(const struct job *j, uint32_t logical)
+{
+    return !begins_idle(j, logical) || lives_of(j->lives, logical) > 0;
+}
+
 void stages_begin_lives(struct job *j)
 {
     for (uint32_t logical = 0; logical < j->nodes; logical++) {
         lives_set_first(j->lives, logical, stages_part(j, logical)->base);
-        if (logical - stages_part(j, logical)->first >= stages_part(j, logical)->nodes) {
+        if (begins_idle(j, logical)) {
             lives_note_exit(j->lives, logical);
             j->idle++;
         }

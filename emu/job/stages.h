@@ -20,6 +20,8 @@ void stages_begin_lives(struct job *j);
 const struct load_part *stages_part(const struct job *j, uint32_t logical);
 /* The number that a node of the job has in its own program. */
 uint32_t stages_number(const struct job *j, uint32_t logical);
+/* Whether a program has been loaded on a node of the job. */
+bool stages_had_program(const struct job *j, uint32_t logical);
 /* Whether the node belongs to the last stage, whose statuses count. */
 bool stages_is_last(const struct job *j, uint32_t logical);
 

@@ -235,6 +235,20 @@ Test(ends, by_a_limit_say_who_waits_for_whom_and_who_computes)
     }
 }
 
+/* A program on 4 of 8 nodes: the others have none that could have ended. */
+Test(ends, by_a_limit_say_nothing_of_nodes_without_a_program)
+{
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = "3", .program = "guest/unfinished", .options = {"-n", "4"}, .limit = "0.1"});
+
+    expect_waits("limit", &o, 124,
+                 "ncube: the limit of 0.100000 s of virtual time is reached\n"
+                 "  the front end waits for 4 of 4 nodes to exit, first node 0\n",
+                 COMPUTES);
+    cr_expect_eq(count_lines(o.err), 6, "%s", o.err);
+    outcome_free(&o);
+}
+
 /* Where a node is at the limit that has run ahead, has been interrupted since its last call or polls, depends on the
  * host: nothing is said of it. */
 Test(ends, by_a_limit_name_the_places_that_are_the_same_in_every_run)
