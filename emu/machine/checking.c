@@ -31,12 +31,15 @@ enum { REGISTER_RA = 1, REGISTER_A0 = 10, REGISTER_A1 = 11 };
 struct place {
     uint32_t part;
     uint64_t back[RETURNS_MOST]; /* the first is in ra; 0: no more */
+    uint64_t sp;                 /* at the last failure there */
+    bool in_library;             /* the trap was called by a library, which may make up for its failure */
     char *text;                  /* "nwrite, called in main (ring.c:12)" */
 };
 
 /* Where the library learns of an error, in a0: at the beginning of a function; or behind the system call in it, as
  * these functions look at the error themselves. The last ones are for errno: what a trap before has told, and what the
- * library itself refuses. */
+ * library itself refuses. A trap that a library has called counts only then: it asks whether a file is there before it
+ * makes it, and a call of the program may fail for many traps. */
 static const struct {
     const char *function;
     bool behind_call;
@@ -44,6 +47,8 @@ static const struct {
                       {"trap_context_sync", true}, {"failure_of_message", false}, {"result_set_errno", false},
                       {"pio_result", false}};
 #define PLACES_OF_FAILURE (sizeof failure_places / sizeof *failure_places)
+#define TRAP_FAILED       0u
+#define PIO_RESULT        6u
 #define FIRST_OF_ERRNO    4u
 #define CALL_BYTES_MOST   256u /* of a function, up to its system call */
 #define ECALL             0x00000073u
@@ -75,9 +80,15 @@ struct checking {
     struct noted *noted;
     uint64_t (*failed_pc)[PLACES_OF_FAILURE]; /* by part of the job; 0: its program has no such symbol */
     struct by_trap {
-        const char *place;
+        const char *place; /* NULL: none */
+        bool told;
         int32_t error;
-    } * by_trap; /* by node: the trap that has failed last, which the library may turn into errno */
+    } * by_trap; /* by node: the trap that has failed last, which the library may turn into errno, */
+    struct by_errno {
+        const char *place; /* NULL: none */
+        uint64_t sp;
+        int32_t error;
+    } * by_errno; /* and the call that has set errno last */
     struct found *found;
     size_t founds, found_room;
     struct place *place;
@@ -153,13 +164,14 @@ static void read_return(const struct target *t, uint32_t node, uint64_t ra_sp[2]
         memset(ra_sp, 0, 2 * sizeof *ra_sp);
 }
 
-static uint32_t find_returns(const struct target *t, uint32_t node, uint64_t back[RETURNS_MOST])
+static uint32_t find_returns(const struct target *t, uint32_t node, uint64_t back[RETURNS_MOST], uint64_t *sp)
 {
     uint64_t word[STACK_WORDS], ra_sp[2];
     uint32_t n = 0;
 
     read_return(t, node, ra_sp);
     size_t words = target_read(t, node, ra_sp[1], word, sizeof word) / sizeof *word;
+    *sp = ra_sp[1];
     memset(back, 0, RETURNS_MOST * sizeof *back);
     back[n++] = ra_sp[0];
     for (size_t i = 0; i < words && n < RETURNS_MOST; i++)
@@ -207,23 +219,43 @@ static void describe_place(const struct target *t, uint32_t node, int fd, const 
         snprintf(text, PLACE_BYTES, "a call");
 }
 
-static const char *place_of(struct machine *m, uint32_t node, uint32_t part)
+static struct place place_of(struct machine *m, uint32_t node, uint32_t part)
 {
     struct checking *c = m->checking;
     struct place p = {.part = part};
     char text[PLACE_BYTES];
 
-    find_returns(&c->target, node, p.back);
+    find_returns(&c->target, node, p.back, &p.sp);
     for (size_t i = 0; i < c->places; i++)
-        if (c->place[i].part == part && memcmp(c->place[i].back, p.back, sizeof p.back) == 0)
-            return c->place[i].text;
+        if (c->place[i].part == part && memcmp(c->place[i].back, p.back, sizeof p.back) == 0) {
+            c->place[i].sp = p.sp;
+            return c->place[i];
+        }
     if (c->places == PLACES_MOST)
-        return "a call at one of too many places";
-    describe_place(&c->target, node, debugged_job(m)->own[part].fd, p.back, text);
+        return (struct place){.text = "a call at one of too many places"};
+    int fd = debugged_job(m)->own[part].fd;
+    describe_place(&c->target, node, fd, p.back, text);
+    p.in_library = where_is_library(fd, p.back[0] - 1);
     p.text = memory_copy_text(text, SIZE_MAX);
     c->place = memory_grow(c->place, &c->place_room, c->places + 1, sizeof *c->place);
     c->place[c->places++] = p;
-    return p.text;
+    return p;
+}
+
+/* Whether a library goes on after the failure, whose own call tells if that fails: traps that it calls, and calls of
+ * libpio by the driver of striped volumes. */
+static bool is_inner(uint32_t which, const struct place *p)
+{
+    return (which == TRAP_FAILED && p->in_library) || (which == PIO_RESULT && strncmp(p->text, "pio_", 4) != 0);
+}
+
+/* Whether the call that sets errno is around the one that has set it last, to the same: then that is told. Keeps it. */
+static bool is_outer(struct by_errno *last, const struct place *p, int32_t error)
+{
+    bool outer = last->place && p->sp > last->sp && last->error == error && strcmp(last->place, p->text) == 0;
+
+    *last = (struct by_errno){p->text, p->sp, error};
+    return outer;
 }
 
 /* Polls and calls that a signal has interrupted have not failed. `which`: of failure_places. */
@@ -236,11 +268,16 @@ static void note_failure(struct machine *m, uint32_t node, uint32_t part, uint32
 
     if (error >= 0 || error == -N_EAGAIN || error == -N_EINTR)
         return;
-    const char *place = place_of(m, node, part);
-    *last = which < FIRST_OF_ERRNO ? (struct by_trap){place, error} : (struct by_trap){0};
-    if (which >= FIRST_OF_ERRNO && before.place && before.error == error && strcmp(before.place, place) == 0)
-        return; /* told already */
-    snprintf(text, sizeof text, "failed in %s: %s", place, errmap_text(error));
+    struct place place = place_of(m, node, part);
+    bool waits = is_inner(which, &place), again = false;
+
+    if (which >= FIRST_OF_ERRNO && !waits)
+        again = is_outer(&c->by_errno[node], &place, error);
+    *last = which < FIRST_OF_ERRNO ? (struct by_trap){place.text, !waits, error} : (struct by_trap){0};
+    if (waits || again ||
+        (which >= FIRST_OF_ERRNO && before.told && before.error == error && strcmp(before.place, place.text) == 0))
+        return; /* told later, or already */
+    snprintf(text, sizeof text, "failed in %s: %s", place.text, errmap_text(error));
     add(c, node, text);
 }
 
@@ -288,7 +325,7 @@ static void begin_open(struct machine *m, uint32_t node)
     if (ufid == PROC_FILES || !read_argument(c, node, 0, &path))
         return;
     name[target_read(&c->target, node, path, name, sizeof name - 1)] = '\0';
-    noted_open(c->noted, node, process, ufid, name, place_of(m, node, debugged_part(debugged_job(m), node)));
+    noted_open(c->noted, node, process, ufid, name, place_of(m, node, debugged_part(debugged_job(m), node)).text);
 }
 
 static void await_type(struct machine *m, uint32_t node)
@@ -456,6 +493,7 @@ int checking_open(struct machine *m)
     c->noted = noted_new(j->nodes);
     c->odd = memory_new(j->nodes, sizeof *c->odd);
     c->by_trap = memory_new(j->nodes, sizeof *c->by_trap);
+    c->by_errno = memory_new(j->nodes, sizeof *c->by_errno);
     for (uint32_t i = 0; i < j->options.programs; i++)
         for (uint32_t k = 0; k < PLACES_OF_FAILURE; k++)
             if (find_failure_place(&j->own[i], k, &c->failed_pc[i][k]))
@@ -486,6 +524,7 @@ void checking_close(struct machine *m)
     free(c->place);
     free(c->failed_pc);
     free(c->by_trap);
+    free(c->by_errno);
     free(c->odd);
     noted_free(c->noted);
     free(c);

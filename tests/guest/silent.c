@@ -30,6 +30,18 @@ static void leave_open(void)
         open(i == 0 ? "one" : "two", O_CREAT | O_WRONLY, 0644);
 }
 
+/* A file that is made is asked for before, on each of its volumes; a call that fails may ask many times. */
+static void open_parallel_files(void)
+{
+    for (int i = 0; i < 3; i++)
+        pio_open("//df00/none", O_RDONLY);
+    pio_close(pio_open_layout("/made", O_WRONLY | O_CREAT, 0644, &(struct pio_layout){.disks = 2}));
+    close(open("//big/made too", O_WRONLY | O_CREAT, 0644));
+    for (int i = 0; i < 2; i++)
+        open("//big/none", O_RDONLY);
+    unlink("//big/none");
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -49,6 +61,8 @@ int main(int argc, char **argv)
         }
         if (strcmp(what, "left open") == 0)
             leave_open();
+        if (strcmp(what, "parallel files") == 0)
+            open_parallel_files();
         nwrite(bytes, 8, 1, TYPE_LAST, NULL);
         return 0;
     }

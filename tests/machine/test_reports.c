@@ -136,9 +136,9 @@ static const struct silence {
                   "  node 1 awaited types 9 and 11; 1 message of type 9 and 1 of type 11 came\n"},
     {"left open", "  node 0 never closed left, opened by open, called in main (silent.c:28)\n"
                   "  node 0 never closed one and 1 more, opened by open, called in main (silent.c:30)\n"},
-    {"no such node", "  node 0 failed in nwrite, called in main (silent.c:45): invalid argument (2 times)\n"},
-    {"descriptors", "  node 0 failed in close, called in main (silent.c:47): bad file descriptor\n"
-                    "  node 0 failed in pio_close, called in main (silent.c:48): bad file descriptor\n"},
+    {"no such node", "  node 0 failed in nwrite, called in main (silent.c:57): invalid argument (2 times)\n"},
+    {"descriptors", "  node 0 failed in close, called in main (silent.c:59): bad file descriptor\n"
+                    "  node 0 failed in pio_close, called in main (silent.c:60): bad file descriptor\n"},
 };
 
 ParameterizedTestParameters(reports, of_a_check_tell_what_went_wrong_in_silence)
@@ -174,6 +174,28 @@ ParameterizedTest(size_t *row, reports, of_a_check_tell_what_went_wrong_in_silen
     free(expected);
     free(trace[0]);
     free(trace[1]);
+    folder_remove(folder);
+}
+
+/* Only the program's calls, each once, and none that have worked. */
+Test(reports, of_a_check_tell_of_calls_on_parallel_files)
+{
+    char *folder = folder_with_images(2, 1024, 1024);
+    char *machine = machine_file(
+        folder, 3, 2, "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );");
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .machine = machine, .dim = "1", .program = "guest/silent", .args = {"parallel files"}, .options = {"--check"}});
+
+    cr_expect_str_eq(o.err,
+                     "ncube: check: messages never read, files never closed, and calls that failed:\n"
+                     "  node 0 failed in open, called in main (silent.c:41): no such file, directory or volume "
+                     "(2 times)\n"
+                     "  node 0 failed in pio_open, called in main (silent.c:37): no such file, directory or volume "
+                     "(3 times)\n"
+                     "  node 0 failed in unlink, called in main (silent.c:42): no such file, directory or volume\n");
+    outcome_free(&o);
+    images_check(folder, 2);
+    free(machine);
     folder_remove(folder);
 }
 
