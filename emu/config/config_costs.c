@@ -23,8 +23,8 @@
 #define BYTE_MAX_CYCLES   10000
 #define HEADER_MAX_BYTES  256
 
-/* Reads an array of `n` numbers of cycles, each at most `most`; those that are left out are 0. Returns whether it is there, and
- * clears *good, with the reader's error, if it is wrong. */
+/* Reads an array of `n` numbers of cycles, each at most `most`; those that are left out are 0. Returns whether it is
+ * there, and clears *good, with the reader's error, if it is wrong. */
 static bool read_cycles(struct config_reader *l, const config_setting_t *group, const char *key, uint32_t n,
                         int64_t most, int64_t *cycles, bool *good)
 {
