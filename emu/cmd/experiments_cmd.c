@@ -23,7 +23,8 @@
 
 struct arguments {
     const char *machine, *out, *keep;
-    uint32_t bytes, parts;
+    uint32_t bytes, parts, paper;
+    bool full;
     const char *part[PARTS_MAX];
 };
 
@@ -63,8 +64,10 @@ static void take_setting(const struct options *o, const struct option_line *l, v
 static const struct option_line lines[] = {
     {OPTION_MACHINE_WORD},
     {"out", "DIR", "folder for the report, created if necessary (default: experiments)", TO(OPTION_FOLDER, out)},
+    {"paper", "N", "the study of paper N (default 0)", TO(OPTION_NUMBER, paper), .low = 0, .high = 999},
+    {"full", NULL, "the paper's own sizes, where a study is shorter without", TO(OPTION_FLAG, full)},
     {"only", "NAME", "only this part of the report; may be given again", OPTION_OWN, .take = take_part},
-    {"bytes", "SIZE", "bytes of one transfer, up to 8M (default 2M, as the paper)", TO(OPTION_OWN, bytes),
+    {"bytes", "SIZE", "bytes of one transfer, up to 8M (default of paper 0: 2M, as there)", TO(OPTION_OWN, bytes),
      .take = take_bytes},
     {"keep", "DIR", "keep the results of runs in this folder, and do not run again what is there",
      TO(OPTION_FOLDER, keep)},
@@ -76,8 +79,9 @@ static const struct options options = {
     .usage = "[OPTION...] [MACHINE]",
     .words = 1,
     .summary =
-        "Measures parallel file I/O on the machine of the machine file MACHINE (default: sandia) and on machines\n"
-        "that are wired as the paper's model supposes. Writes report.md and report.html, with plots, and every\n"
+        "Measures a paper's parallel file I/O on the machine of the machine file MACHINE (default of paper 0: sandia)\n"
+        "and on machines that are wired as the paper's model supposes. Writes report.md and report.html, with plots, "
+        "and every\n"
         "measurement in runs.json. It makes images of its own. With --keep, an interrupted study continues.",
     .line = lines,
     .print_end = print_parts,
@@ -129,17 +133,22 @@ static char *option_of(const char *name, const char *value)
 
 int experiments_command(int argc, char **argv)
 {
-    struct arguments a = {.machine = "sandia", .out = "experiments", .keep = "", .bytes = 2u << 20};
-    char **word = options_parse(&options, &a, argc, argv), bytes[16];
-    char *argument[8 + PARTS_MAX + SETTINGS_MAX + 1] = {NULL};
+    struct arguments a = {.out = "experiments", .keep = ""};
+    char **word = options_parse(&options, &a, argc, argv), bytes[16], paper[16];
+    char *argument[10 + PARTS_MAX + SETTINGS_MAX + 1] = {NULL};
     int n = 3;
 
     snprintf(bytes, sizeof bytes, "%u", a.bytes);
+    snprintf(paper, sizeof paper, "%u", a.paper);
+    const char *machine = word[0] ? word[0] : a.machine;
     argument[n++] = beside_find("");
-    argument[n++] = machine_file_find(word[0] ? word[0] : a.machine);
+    argument[n++] = machine ? machine_file_find(machine) : "";
     argument[n++] = (char *)a.out;
     argument[n++] = bytes;
     argument[n++] = (char *)a.keep;
+    argument[n++] = option_of("paper", paper);
+    if (a.full)
+        argument[n++] = "--full";
     for (uint32_t i = 0; i < a.parts; i++)
         argument[n++] = option_of("only", a.part[i]);
     for (uint32_t i = 0; overrides_at(i); i++)

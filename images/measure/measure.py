@@ -79,8 +79,7 @@ def page_of_report(report):
 
 
 def update_paper_000(lab, check, parts):
-    report, _ = experiments.measure_report(lab, lab.build + "/machines/sandia.conf", 2 << 20,
-                                           experiments.known_parts(parts))
+    report, _ = experiments.measure_report(paper_000, lab, "", experiments.known_parts(paper_000, parts))
     text = page_of_report(report)
     if check:
         return page.compare_sections(PAPER_000, text)

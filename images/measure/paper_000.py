@@ -7,8 +7,8 @@ import math
 
 from page import Plot, difference, number, plural
 from runs import each
-from transfers import (LARGE, MB, READ, SIDES, VOLUMES, WRITE, bytes_name, explain_all, more_or_less, paper_service,
-                       paper_tables)
+from transfers import (LARGE, MB, READ, SIDES, VOLUMES, WRITE, Study, bytes_name, explain_all, more_or_less,
+                       paper_service, paper_tables)
 
 BLOCKS = [4096, 8192, 16384]
 BLOCK, BUFFERS = 16384, 2  # the paper's best parameters
@@ -427,7 +427,7 @@ def section_nodes(x, page):
     page.table("nodes|WRITE, MB/s|each|drive|channel|processor|READ, MB/s|each|drive|channel|processor", row, rows)
 
 
-TITLE = "User-level parallel file I/O, measured"
+TITLE, MACHINE = "User-level parallel file I/O, measured", "sandia"
 
 SECTIONS = [
     ("service", "Service times", section_service),
@@ -439,6 +439,11 @@ SECTIONS = [
     ("blocks", "Rate against the size of a block", section_blocks),
     ("random", "Random access", section_random),
     ("nodes", "Several nodes at once", section_nodes)]
+
+
+def study(lab, path, size, _full):
+    """Without a size, the paper's; so there is nothing fuller."""
+    return Study(lab, path, size or 2 << 20)
 
 
 def introduce(x, page):

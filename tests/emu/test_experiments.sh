@@ -89,6 +89,57 @@ status "few nodes" 0 experiments --out report --only nodes --bytes 16K two.conf
 check "more of them are left out" grep -q '^Left out: more than 4 nodes' report/report.md
 same "rows of 1, 2 and 4 nodes" 6 "$(grep -cE '^[|] (first|last) [124] ' report/report.md)"
 
+# ---- Another paper's study is one file
+
+mkdir other
+cp -R "$build"/{bin,lib,examples,machines,measure} other
+cat >other/measure/paper_999.py <<'END'
+from page import Plot, difference
+
+PAPER = {4096: 1000, 8192: 2000}  # us
+TITLE, MACHINE = "A stand-in", "tiny"
+
+
+class Study:
+    def __init__(self, lab, path, size, full):
+        self.lab, self.path, self.size, self.full, self.results = lab, path, size, full, {}
+
+    def json(self):
+        return self.results
+
+
+study = Study
+
+
+def introduce(x, page):
+    page.paragraph("On %s, %s%s." % (x.path.split("/")[-1], x.size, ", full" if x.full else ""))
+
+
+def section_net(x, page):
+    lines = x.lab.run("-d", 2, x.lab.example("netmon")).lines
+    x.results = {line["bytes"]: float(line["us"]) for line in lines if int(line["bytes"]) in PAPER}
+    page.table("bytes|us|paper|difference", lambda n: [n, "%g" % x.results[n], str(PAPER[int(n)]),
+               difference(x.results[n], PAPER[int(n)])], x.results)
+    page.plot(Plot("net", "bytes", "us", [("ours", [(int(n), us) for n, us in x.results.items()]),
+                                          ("paper", list(PAPER.items()))]), "Ours beside the paper's.")
+
+
+SECTIONS = [("net", "The network", section_net)]
+END
+other/bin/ncube experiments --help >help
+same "both are listed" "of paper 0 of paper 999" "$(grep '^of paper' help | xargs)"
+status "its study" 0 other/bin/ncube experiments --paper 999 --full --bytes 8K --keep kept --out report
+check "it gets machine, bytes and --full" grep -q '^On tiny.conf, 8192, full[.]' report/report.md
+same "ours beside the paper's" "| 8192 | 3690.9 | 2000 | +84.5 % |" "$(grep '^| 8192' report/report.md |
+    sed 's/  */ /g')"
+same "a plot of both" 2 "$(grep -o '>\(ours\|paper\)<' report/net.svg | sort -u | wc -l)"
+mv report first999
+sed -i 's/PAPER = .*/PAPER = {4096: 1000}/' other/measure/paper_999.py
+runs=$(ls kept)
+status "again, with --keep" 0 other/bin/ncube experiments --paper 999 --keep kept --out report
+check "another table" test "$(grep -c '^| [48]' report/report.md)" = 1
+same "of the run that was kept" "$runs" "$(ls kept)"
+
 # ---- What goes wrong
 
 refused() { # NAME STATUS TEXT WORD...: one line that has TEXT, and no report
@@ -103,6 +154,8 @@ refused() { # NAME STATUS TEXT WORD...: one line that has TEXT, and no report
 
 parts="service, plain, figures, model, disks, buffers, blocks, random, nodes"
 refused "an unknown part" 2 "no part 'figure'; there are $parts" --only figure two.conf
+refused "a paper without a study" 2 "no study of paper '7'; there is 0" --paper 7 two.conf
+refused "no paper" 2 "paper 'x'" --paper x two.conf
 refused "odd bytes" 2 "bytes '5000'" --bytes 5000 two.conf
 refused "no bytes" 2 "bytes '0'" --bytes 0 two.conf
 refused "an image of the user's" 2 "set 'drives.image=own0.img'" --set drives.image=own0.img two.conf
