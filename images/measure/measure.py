@@ -2,6 +2,7 @@
 
     measure.py BUILD figures [--check]                writes every block of README and docs/ (figures.py), and the plot
     measure.py BUILD paper-000 [--check] [PART...]    docs/papers/000.md and BUILD/paper-000 (paper_000.py)
+    measure.py BUILD rates                            compares the rates of Figures 7 and 8 on docs/papers/000.md
     measure.py BUILD paper-001 [--check] [CLAIM...]   docs/papers/001.md (paper_001.py); with CLAIMs these only, to the
                                                       standard output
     measure.py BUILD study [DIM]                      the speed-up study on a cube of DIM dimensions (speedup.py)
@@ -32,10 +33,11 @@ import page
 import paper_000
 import paper_001
 import speedup
+import transfers
 from runs import Failure, Lab
 
 PAGES_COMPILER = ("12.2.0", "newlib-3.3.0")
-WHAT = ("figures", "paper-000", "paper-001", "study", "demo", "bench", "compiler")
+WHAT = ("figures", "paper-000", "rates", "paper-001", "study", "demo", "bench", "compiler")
 PAPER_000 = "docs/papers/000.md"
 
 
@@ -89,6 +91,30 @@ def update_paper_000(lab, check, parts):
     return 0
 
 
+def check_rates(lab):
+    """0 if each rate in the tables of Figures 7 and 8 is what is measured; else 1 and a line for each that is not."""
+    study = transfers.Study(lab, lab.build + "/machines/sandia.conf", 2 << 20)
+    tables = re.findall(r"^Figure ([78]) of the paper, measured: node (\d+) [^|]*\n\n((?:\|.*\n)+)",
+                        page.read(PAPER_000), re.MULTILINE)
+    rows = [(number, int(node), transfers.SIDES.index(side), int(kb) << 10, int(buffers), mb_s)
+            for number, node, table in tables
+            for side, kb, buffers, mb_s in re.findall(r"^\| (WRITE|READ), (\d+) KB \| (\d) \| ([0-9.]+) \|", table,
+                                                      re.MULTILINE)]
+    if len(rows) != 24:
+        raise Failure("%s: %d rows of rates in the tables of Figures 7 and 8, not 24" % (PAPER_000, len(rows)))
+    asked = sorted({(node, block, buffers) for _, node, _, block, buffers, _ in rows})
+    measured = dict(zip(asked, page.each(
+        lambda node, block, buffers: study.transfer(nodes=[node], disks=transfers.VOLUMES, block=block,
+                                                    buffers=buffers).rates(), asked)))
+    wrong = ["%s: Figure %s, node %d, %s, B = %d, C = %d: %s MB/s, measured %.3f\n"
+             % (PAPER_000, number, node, transfers.SIDES[side], block, buffers, mb_s,
+                measured[node, block, buffers][side])
+             for number, node, side, block, buffers, mb_s in rows
+             if mb_s != "%.3f" % measured[node, block, buffers][side]]
+    sys.stdout.write("".join(wrong))
+    return int(bool(wrong))
+
+
 def update_paper_001(lab, check, claims):
     text = paper_001.page(lab, claims)
     if check:
@@ -102,6 +128,7 @@ def update_paper_001(lab, check, claims):
 def main(build, what, *words):
     check, words = "--check" in words, [word for word in words if word != "--check"]
     other = other_compiler()
+    check = check or what == "rates"
     if what == "compiler" or (check and other):
         print(("%s: " % what if check else "") + other)
         return 77 if check else 0
@@ -124,6 +151,8 @@ def measure(lab, what, check, words):
             return update_figures(lab, check)
         if what == "paper-000":
             return update_paper_000(lab, check, words)
+        if what == "rates":
+            return check_rates(lab)
         if what == "paper-001":
             return update_paper_001(lab, check, words)
         sys.stdout.write(speedup.main(lab, *map(int, words))[0] if what == "study" else demo.output(lab, *words))

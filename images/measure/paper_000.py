@@ -317,7 +317,25 @@ def section_disks(x, page):
     sweep.write(page)
     for side in (WRITE, READ):
         page.paragraph(bottleneck(x, sweep, side))
+    for sentence in beyond_monitor(x, sweep):
+        page.paragraph(sentence)
     sweep.explain(page)
+
+
+def beyond_monitor(x, sweep):
+    """Why turning drives miss READ where a volume is the bottleneck, if they do: of the drives' time between the
+    monitor's requests and none, its curve says nothing."""
+    curve, base = x.curve(sweep.transfer(1).machine, READ, BLOCK), sweep.base[READ].mb_s
+    if len(curve) < 2 or sum(curve[1]) / 1e6 * base * MB < (1 + LARGE) * BLOCK:
+        return []
+    rows = [d for d in sweep.values
+            if sweep.transfer(d)[READ].mb_s > (1 + LARGE) * sweep.transfer(d).predict(READ)[1]]
+    return ["READ, D = %s: turning drives predict too little, and these rows say nothing for or against them. No pause "
+            "of the monitor is shorter than %.1f ms, as a block is on the network and at the processor for so long. By "
+            "then the drive has read the next block ahead and stopped, as its buffer holds two; the block behind waits "
+            "for the platters to come round, so one comes every %.1f ms. A drive that is asked again at once reads on, "
+            "and gives one every %.1f ms."
+            % (", ".join(map(str, rows)), curve[1][0] / 1e3, sum(curve[1]) / 1e3, BLOCK / MB / base * 1e3)]
 
 
 def bottleneck(x, sweep, side):

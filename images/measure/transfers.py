@@ -106,6 +106,11 @@ class Machine:
 # ---- A transfer
 
 
+def rate(lines):
+    """MB/s of a piobench's lines."""
+    return sum(line["bytes"] for line in lines) / MB / (duration(lines) / 1e6)
+
+
 class Side:
     """One operation: when its calls ran, and what was busy meanwhile, by the statistics up to their begin and end."""
 
@@ -113,7 +118,7 @@ class Side:
         self.lines = [{name: decimal(value) for name, value in line.items()} for line in lines]
         self.us = duration(self.lines)
         self.set_up_us = max(line["set_up_us"] for line in self.lines)
-        self.mb_s = sum(line["bytes"] for line in self.lines) / MB / (self.us / 1e6)
+        self.mb_s = rate(self.lines)
         cycles = self.us * CYCLES_PER_US
 
         def share(kind, i, *keys):
@@ -192,6 +197,14 @@ class Transfer:
                      side("read", self.run("read", write), write), [WRITE, READ])
         write.drop_images()
         return sides
+
+    def rates(self):
+        """MB/s of WRITE and READ, for a third of the runs that `sides` takes."""
+        write = self.run("write", BLANK, keep_images=True)
+        lines = [[{name: decimal(value) for name, value in line.items()} for line in run.lines]
+                 for run in (write, self.run("read", write))]
+        write.drop_images()
+        return [rate(side) for side in lines]
 
     def __getitem__(self, side):
         return self.sides()[side]
