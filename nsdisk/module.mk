@@ -3,11 +3,11 @@
 #   make bench-cache    reads of 4 KB from the data cache in a second, on this host
 # The part of the mapping engine that views need
 NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_wire.c plan.c plan_move.c)
-NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/data_cache.c ext2/data_transfer.c ext2/ext2_alloc.c \
-    ext2/ext2_cached.c ext2/ext2_data.c ext2/ext2_dir.c ext2/ext2_group.c ext2/ext2_inode.c ext2/ext2_itable.c \
-    ext2/ext2_journal.c ext2/ext2_map.c ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c ext2/ext2_sync.c \
-    ext2/ext2_walk.c serve/merge.c serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c \
-    serve/volume_locks.c) \
+NSDISK_DATA := $(addprefix nsdisk/ext2/,cache.c data_ask.c data_cache.c data_transfer.c data_write.c)
+NSDISK_CORE := $(NSDISK_DATA) $(addprefix nsdisk/,ext2/ext2_alloc.c ext2/ext2_cached.c ext2/ext2_data.c \
+    ext2/ext2_dir.c ext2/ext2_group.c ext2/ext2_inode.c ext2/ext2_itable.c ext2/ext2_journal.c ext2/ext2_map.c \
+    ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c ext2/ext2_sync.c ext2/ext2_walk.c serve/merge.c \
+    serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c serve/volume_locks.c) \
     vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
 NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_disk.c loop_families.c fiber.c)
 # The table of families: a test has its own
@@ -15,9 +15,9 @@ NSDISK_FAMILIES := nsdisk/serve/families.c
 NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
-$(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c nsdisk/ext2/data_cache.c nsdisk/ext2/data_transfer.c \
-    vertex/shared/text.c))
+$(eval $(call host_test,nsdisk/test_cache,$(NSDISK_DATA) vertex/shared/text.c))
 $(eval $(call host_test,nsdisk/test_data_cache,$(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_data_ask,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_files,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))

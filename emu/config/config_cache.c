@@ -5,7 +5,10 @@
 #define BLOCK_BYTES  4096
 #define GROUP_BLOCKS 8
 
-static const char *const cache_keys[] = {"block", "group", "look_ahead", "write", "evict", NULL};
+static const char *const cache_keys[] = {"block", "group", "look_ahead", "write", "evict", "commands", "fill", NULL};
+static const char *const writes[] = {"through", "groups", "back", NULL};
+static const char *const evicts[] = {"lru", "fifo", "used-first", NULL};
+static const char *const fills[] = {"first", "later", NULL};
 
 static bool check_power(struct config_reader *l, const config_setting_t *drive, const char *key, int64_t value)
 {
@@ -37,7 +40,7 @@ static uint64_t cache_bytes(const struct drive_cache *c)
         return 0;
     if (group < DRIVE_CACHE_BUFFER_MIN_BYTES)
         group = DRIVE_CACHE_BUFFER_MIN_BYTES;
-    return ((uint64_t)c->kb << 10) + DRIVE_CACHE_BUFFERS * group;
+    return ((uint64_t)c->kb << 10) + (c->commands + DRIVE_CACHE_BUFFERS_WAITED) * group;
 }
 
 /* What is left for data caches: Vertex and its tables take less than a quarter, and nsdisk for its metadata, requests
@@ -65,32 +68,52 @@ static bool check_memory(struct config_reader *l, const config_setting_t *drive,
         c->kb, (unsigned)(all >> 10), (unsigned)(l->config->topo.ram_bytes >> 20), (unsigned)(most >> 10));
 }
 
+/* Settings that contradict each other. */
+static bool check_choices(struct config_reader *l, const config_setting_t *drive, const struct drive_cache *c)
+{
+    if (c->fill == DRIVE_CACHE_FILL_LATER && c->write == DRIVE_CACHE_THROUGH)
+        return setting_fail(&l->r, config_setting_get_member(drive, "fill"),
+                            "fill = \"later\" requires write = \"groups\" or \"back\"");
+    return true;
+}
+
+static bool read_choices(struct config_reader *l, const config_setting_t *drive, struct drive_cache *c)
+{
+    uint32_t write = 0, evict = 0, fill = 0;
+
+    if (!setting_choice(&l->r, drive, "write", writes, &write) ||
+        !setting_choice(&l->r, drive, "evict", evicts, &evict) || !setting_choice(&l->r, drive, "fill", fills, &fill))
+        return false;
+    c->write = (uint8_t)write;
+    c->evict = (uint8_t)evict;
+    c->fill = (uint8_t)fill;
+    return true;
+}
+
 bool config_read_cache(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
                        struct drive_cache *cache)
 {
-    static const char *const writes[] = {"through", "groups", "back", NULL}, *const evicts[] = {"lru", "fifo", NULL};
-    int64_t kb = 0, block = BLOCK_BYTES, group = GROUP_BLOCKS, ahead = 1;
-    uint32_t write = 0, evict = 0;
+    int64_t kb = 0, block = BLOCK_BYTES, group = GROUP_BLOCKS, ahead = 1, commands = DRIVE_CACHE_COMMANDS;
 
+    *cache = (struct drive_cache){0};
     if (!setting_integer(&l->r, drive, "cache_kb", 0, NODE_RAM_MAX_BYTES >> 10, &kb) ||
         !setting_integer(&l->r, drive, "block", DRIVE_CACHE_BLOCK_MIN_BYTES, DRIVE_CACHE_BLOCK_MAX_BYTES, &block) ||
         !setting_integer(&l->r, drive, "group", 1, DRIVE_CACHE_GROUP_MAX_BYTES / DRIVE_CACHE_BLOCK_MIN_BYTES, &group) ||
         !setting_integer(&l->r, drive, "look_ahead", 0, DRIVE_CACHE_AHEAD_MAX, &ahead) ||
-        !setting_choice(&l->r, drive, "write", writes, &write) ||
-        !setting_choice(&l->r, drive, "evict", evicts, &evict))
+        !setting_integer(&l->r, drive, "commands", DRIVE_CACHE_COMMANDS, DRIVE_CACHE_COMMANDS_MAX, &commands) ||
+        !read_choices(l, drive, cache))
         return false;
     for (const char *const *key = cache_keys; *key && kb == 0; key++)
         if (config_setting_get_member(drive, *key))
             return setting_fail(&l->r, config_setting_get_member(drive, *key),
                                 "'%s' is a setting of the data cache; give the drive a cache_kb, too", *key);
-    *cache = (struct drive_cache){0};
     if (kb == 0)
         return true;
-    *cache = (struct drive_cache){.kb = (uint32_t)kb,
-                                  .block_bytes = (uint32_t)block,
-                                  .group_blocks = (uint16_t)group,
-                                  .ahead_groups = (uint16_t)ahead,
-                                  .write = (uint8_t)write,
-                                  .evict = (uint8_t)evict};
-    return check_sizes(l, drive, kb, block, group) && check_memory(l, drive, io, cache);
+    cache->kb = (uint32_t)kb;
+    cache->block_bytes = (uint32_t)block;
+    cache->group_blocks = (uint16_t)group;
+    cache->ahead_groups = (uint16_t)ahead;
+    cache->commands = (uint8_t)commands;
+    return check_sizes(l, drive, kb, block, group) && check_choices(l, drive, cache) &&
+           check_memory(l, drive, io, cache);
 }

@@ -198,7 +198,7 @@ uint32_t io_nodes_stopping(const struct io_nodes *s)
 
 static bool reports_are_good(const struct io_nodes *s, int i, const uint8_t *bytes, size_t n)
 {
-    struct drive_cache_report r;
+    struct drive_cache_counts r;
 
     for (; n >= sizeof r; bytes += sizeof r, n -= sizeof r) {
         memcpy(&r, bytes, sizeof r);
@@ -210,12 +210,12 @@ static bool reports_are_good(const struct io_nodes *s, int i, const uint8_t *byt
 
 static void take_reports(struct io_node *node, const uint8_t *bytes, size_t n)
 {
-    struct drive_cache_report r;
+    struct drive_cache_counts r;
 
     for (; n >= sizeof r; bytes += sizeof r, n -= sizeof r) {
         memcpy(&r, bytes, sizeof r);
         node->counted[r.drive] = true;
-        node->cache[r.drive] = r.counts;
+        node->cache[r.drive] = r;
     }
 }
 

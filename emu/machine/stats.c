@@ -219,14 +219,22 @@ static json_t *json_of_channels(const struct stats_source *s)
     return channels;
 }
 
-static json_t *json_of_cache(const struct drive_cache_counts *c)
+static json_t *json_of_sizes(const uint32_t sizes[DRIVE_CACHE_SIZES])
 {
-    json_t *sizes = json_array();
+    json_t *array = json_array();
 
     for (uint32_t i = 0; i < DRIVE_CACHE_SIZES; i++)
-        json_array_append_new(sizes, json_integer((json_int_t)c->write_backs[i]));
-    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "hits", (json_int_t)c->hits, "misses", (json_int_t)c->misses,
-                     "prefetched", (json_int_t)c->prefetched, "unused", (json_int_t)c->unused, "write_backs", sizes);
+        json_array_append_new(array, json_integer(sizes[i]));
+    return array;
+}
+
+static json_t *json_of_cache(const struct drive_cache_counts *c)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "requests", (json_int_t)c->requests, "hits",
+                     (json_int_t)c->hits, "misses", (json_int_t)c->misses, "prefetched", (json_int_t)c->prefetched,
+                     "unused", (json_int_t)c->unused, "waits", (json_int_t)c->waits, "waiting_most",
+                     (json_int_t)c->waiting_most, "wait_cycles", (json_int_t)c->wait_cycles, "reads",
+                     json_of_sizes(c->reads), "write_backs", json_of_sizes(c->write_backs));
 }
 
 static json_t *json_of_drives(const struct stats_source *s)
@@ -434,13 +442,21 @@ static void print_drives(FILE *to, const struct stats_source *s)
         }
 }
 
+static void print_sizes(FILE *to, const uint32_t sizes[DRIVE_CACHE_SIZES])
+{
+    for (uint32_t i = 0; i < DRIVE_CACHE_SIZES; i++)
+        fprintf(to, "%8" PRIu32, sizes[i]);
+    fputc('\n', to);
+}
+
 static void print_cache(FILE *to, const char *volume, const struct drive_cache_counts *c)
 {
-    fprintf(to, "  %-16s%9" PRIu64 "%9" PRIu64 "%12" PRIu64 "%9" PRIu64, volume, c->hits, c->misses, c->prefetched,
-            c->unused);
-    for (uint32_t i = 0; i < DRIVE_CACHE_SIZES; i++)
-        fprintf(to, "%8" PRIu64, c->write_backs[i]);
-    fputc('\n', to);
+    fprintf(to, "  %-16s%9" PRIu32 "%9" PRIu32 "%9" PRIu32 "%12" PRIu32 "%9" PRIu32 "%9" PRIu32 "%8.3f\n", volume,
+            c->requests, c->hits, c->misses, c->prefetched, c->unused, c->waits, (double)c->wait_cycles / CLOCK_HZ);
+    fprintf(to, "%-26s", "    reads");
+    print_sizes(to, c->reads);
+    fprintf(to, "%-26s", "    write-backs");
+    print_sizes(to, c->write_backs);
 }
 
 static void print_caches(FILE *to, const struct stats_source *s)
@@ -452,8 +468,9 @@ static void print_caches(FILE *to, const struct stats_source *s)
             const struct drive_cache_counts *c = front_cache_counts(s->front, i, d);
 
             if (c && !any)
-                fprintf(to, "%-18s%9s%9s%12s%9s%8s%8s%8s%8s%8s%8s\n", "data caches", "hits", "misses", "prefetched",
-                        "unused", "w 1", "w 2-3", "w 4-7", "w 8-15", "w 16-31", "w 32-");
+                fprintf(to, "%-18s%9s%9s%9s%12s%9s%9s%8s\n%-26s%8s%8s%8s%8s%8s%8s\n", "data caches", "requests", "hits",
+                        "misses", "prefetched", "unused", "waits", "s", "    blocks in a command", "1", "2-3", "4-7",
+                        "8-15", "16-31", "32-");
             any = any || c;
             if (c)
                 print_cache(to, s->topo->io[i].drive[d].volume, c);

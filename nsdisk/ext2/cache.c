@@ -334,9 +334,14 @@ void cache_start_data(struct cache *c, bool write, uint32_t first, uint32_t coun
         blockdev_start(c->dev, write, (uint64_t)first * c->sectors, buf, count * c->sectors, command);
 }
 
-int cache_wait_data(struct cache *c, bool write, uint32_t first, uint32_t count, struct blockdev_command *command)
+void cache_await_data(struct cache *c, struct blockdev_command *command)
 {
-    return blockdev_wait(c->dev, command) < 0 ? cache_disk_error(c, write ? "write" : "read", first, count) : 0;
+    blockdev_wait(c->dev, command);
+}
+
+int cache_end_data(struct cache *c, bool write, uint32_t first, uint32_t count, const struct blockdev_command *command)
+{
+    return command->status < 0 ? cache_disk_error(c, write ? "write" : "read", first, count) : 0;
 }
 
 static void refresh_data(struct cache *c, uint32_t first, uint32_t count, const uint8_t *bytes)

@@ -99,11 +99,12 @@ void cache_mark_late(struct cache *c, struct cache_block *b);
 int cache_read_data_for(struct cache *c, uint32_t first, uint32_t count, void *buf, const char *caller);
 int cache_write_data_for(struct cache *c, uint32_t first, uint32_t count, const void *buf, const char *caller);
 
-/* The same as a command that runs while the caller goes on (blockdev.h), for the data cache. Its end reports an error
- * of the drive. */
+/* The same as a command that runs while the caller goes on (blockdev.h), for the data cache. cache_await_data waits
+ * until it is done; cache_end_data, then, reports an error of the drive, and returns it. */
 void cache_start_data(struct cache *c, bool write, uint32_t first, uint32_t count, void *buf,
                       struct blockdev_command *command);
-int cache_wait_data(struct cache *c, bool write, uint32_t first, uint32_t count, struct blockdev_command *command);
+void cache_await_data(struct cache *c, struct blockdev_command *command);
+int cache_end_data(struct cache *c, bool write, uint32_t first, uint32_t count, const struct blockdev_command *command);
 
 /* Brings data blocks into the cache by one command, at most CACHE_GATHER_BYTES, unless the first is there. */
 int cache_read_ahead(struct cache *c, uint32_t first, uint32_t count);

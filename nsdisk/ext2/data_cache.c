@@ -44,38 +44,51 @@ static void link_blocks(struct data_cache *d)
 
         b->bytes = d->bytes + (size_t)i * d->parts * d->part_bytes;
         b->owner = d->owners + (size_t)i * d->parts;
+        b->range = d->ranges ? d->ranges + (size_t)i * d->parts : NULL;
         b->at.number = NOT_INDEXED;
         index_age_insert(&d->index, &b->at);
     }
-    size_t buffer = (size_t)d->buffer_parts * d->part_bytes;
-    for (uint32_t i = 0; i < TRANSFERS; i++)
-        d->transfer[i].bytes = d->buffers + i * buffer;
-    d->fetch.bytes = d->buffers + TRANSFERS * buffer;
-    d->own.bytes = d->fetch.bytes + buffer;
+}
+
+static void link_transfers(struct data_cache *d)
+{
+    d->fetch = d->transfer + d->transfers;
+    d->own = d->fetch + 1;
+    for (uint32_t i = 0; i < d->transfers + DRIVE_CACHE_BUFFERS_WAITED; i++) {
+        d->transfer[i].bytes = d->buffers + (size_t)i * d->buffer_parts * d->part_bytes;
+        TAILQ_INIT(&d->transfer[i].waiters);
+    }
+    TAILQ_INIT(&d->no_room);
 }
 
 struct data_cache *data_cache_new(struct cache *cache, const char *volume, uint32_t part_bytes,
-                                  const struct drive_cache *set, struct cache_log log)
+                                  const struct drive_cache *set, struct cache_log log, struct data_clock clock)
 {
     struct data_cache *d = calloc(1, sizeof *d);
 
     if (!d)
         return NULL;
-    *d = (struct data_cache){.cache = cache, .volume = volume, .log = log, .set = *set, .part_bytes = part_bytes};
+    *d = (struct data_cache){
+        .cache = cache, .volume = volume, .log = log, .clock = clock, .set = *set, .part_bytes = part_bytes};
     settle_sizes(d);
-    size_t parts = (size_t)d->count * d->parts;
+    d->transfers = set->commands;
+    size_t parts = (size_t)d->count * d->parts, transfers = d->transfers + DRIVE_CACHE_BUFFERS_WAITED;
     int index = index_init(&d->index, d->count);
     d->block = take(d->count * sizeof *d->block);
-    d->order = take(d->count * sizeof(struct data_block *));
-    d->group_list = take(d->set.group_blocks * sizeof(struct data_block *));
+    d->order = take(d->count * sizeof *d->order);
     d->bytes = take(parts * part_bytes);
     d->owners = take(parts * sizeof *d->owners);
-    d->buffers = take((size_t)DRIVE_CACHE_BUFFERS * d->buffer_parts * part_bytes);
-    if (index < 0 || !d->block || !d->order || !d->group_list || !d->bytes || !d->owners || !d->buffers) {
+    d->transfer = take(transfers * sizeof *d->transfer);
+    d->buffers = take(transfers * d->buffer_parts * part_bytes);
+    if (data_cache_fills_later(d))
+        d->ranges = take(parts * sizeof *d->ranges);
+    if (index < 0 || !d->block || !d->order || !d->bytes || !d->owners || !d->transfer || !d->buffers ||
+        (data_cache_fills_later(d) && !d->ranges)) {
         data_cache_free(d);
         return NULL;
     }
     link_blocks(d);
+    link_transfers(d);
     return d;
 }
 
@@ -89,113 +102,126 @@ uint32_t data_cache_ahead_groups(const struct data_cache *d)
     return d->set.ahead_groups;
 }
 
-/* ---- Room ---- */
-
-static int write_group_of(struct data_cache *d, uint32_t part, bool wait)
+bool data_cache_fills_later(const struct data_cache *d)
 {
-    bool full;
-    uint32_t n = data_list_group(d, part, &full);
-
-    return data_write_blocks(d, d->group_list, n, wait);
+    return d->set.fill == DRIVE_CACHE_FILL_LATER && d->set.write != DRIVE_CACHE_THROUGH;
 }
 
-/* The oldest block without dirty parts, or NULL; *dirty is then the oldest that the drive has not refused yet. */
-static struct data_block *oldest(struct data_cache *d, struct data_block **dirty)
+/* ---- Counts ---- */
+
+uint64_t data_wait_begin(struct data_cache *d)
 {
+    d->counts.waits++;
+    d->waiting++;
+    if (d->waiting > d->counts.waiting_most)
+        d->counts.waiting_most = d->waiting;
+    return data_cycles(d);
+}
+
+void data_wait_end(struct data_cache *d, uint64_t since_cycles)
+{
+    d->waiting--;
+    d->counts.wait_cycles += data_cycles(d) - since_cycles;
+}
+
+struct drive_cache_counts data_cache_counts(const struct data_cache *d)
+{
+    struct drive_cache_counts counts = d->counts;
+
+    for (uint32_t i = 0; i < d->count; i++)
+        counts.unused += data_bits(d->block[i].unasked);
+    return counts;
+}
+
+/* ---- Room ---- */
+
+/* Whether writing the block, or reading the rest of its partial parts, has yet to begin. */
+static bool is_idle(const struct data_cache *d, const struct data_block *b)
+{
+    uint32_t bits = b->dirty & ~(b->writing | b->failed), first = b->at.number << d->parts_shift;
+
+    for (uint32_t i = 0; i < d->parts && (bits & ~b->partial) == 0; i++)
+        if ((bits >> i & 1) && data_partial_run(d, first + i, 1, true) != 0)
+            return true;
+    return (bits & ~b->partial) != 0;
+}
+
+struct data_block *data_oldest(const struct data_cache *d, bool idle, struct data_block **dirty)
+{
+    struct data_block *unused = NULL;
+
     *dirty = NULL;
     for (struct index_entry *e = d->index.age.newer; e != &d->index.age; e = e->newer) {
         struct data_block *b = data_block_at(e);
 
-        if (b->dirty == 0)
+        if (b->dirty == 0 && (b->unasked == 0 || d->set.evict != DRIVE_CACHE_USED_FIRST))
             return b;
-        if (!*dirty && b->failed == 0)
+        if (b->dirty == 0)
+            unused = unused ? unused : b;
+        else if (!*dirty && b->failed == 0 && (!idle || is_idle(d, b)))
             *dirty = b;
     }
-    return NULL;
+    return unused;
 }
 
+int data_write_group(struct data_cache *d, uint32_t part)
+{
+    uint32_t first = data_group_of(d, part), end = first + d->group;
+    int error = data_fill(d, first, end, true);
+
+    return error < 0 ? error : data_write_parts(d, first, end, end, true);
+}
+
+/* A block to be given another number, on the fiber. */
 static int make_room(struct data_cache *d, struct data_block **out)
 {
-    struct data_block *dirty, *b = oldest(d, &dirty);
+    struct data_block *dirty, *b = data_oldest(d, false, &dirty);
     int error = 0;
 
-    if (!b) {
-        data_end_writes(d);
-        b = oldest(d, &dirty);
-    }
-    if (!b && dirty) {
-        error = write_group_of(d, dirty->at.number << d->parts_shift, true);
-        b = oldest(d, &dirty);
+    for (bool goes_on = true; !b && error == 0 && goes_on;) {
+        goes_on = data_end_transfers_of(d, true, 0, UINT32_MAX);
+        b = data_oldest(d, false, &dirty);
+        if (!b && dirty) {
+            error = data_write_group(d, dirty->at.number << d->parts_shift);
+            b = data_oldest(d, false, &dirty);
+            goes_on = true;
+        }
     }
     *out = b;
     return b ? 0 : error < 0 ? error : -N_EIO;
 }
 
-/* A block without parts, in the index. -N_EIO: all is dirty and the drive takes nothing. */
-static int block_take(struct data_cache *d, uint32_t number, struct data_block **out)
+void data_block_become(struct data_cache *d, struct data_block *b, uint32_t number)
 {
-    struct data_block *b;
-    int error = make_room(d, &b);
-
-    if (error < 0)
-        return error;
     if (b->at.number != NOT_INDEXED) {
         data_parts_drop(d, b, UINT32_MAX);
         index_remove(&d->index, &b->at);
     }
+    d->due -= b->due;
+    b->due = false;
     b->at.number = number;
     index_insert(&d->index, &b->at);
     index_touch(&d->index, &b->at);
-    *out = b;
-    return 0;
 }
 
-static int block_get(struct data_cache *d, uint32_t part, struct data_block **out, uint32_t *bit)
+int data_block_get(struct data_cache *d, uint32_t part, struct data_block **out, uint32_t *bit)
 {
+    struct data_block *b = NULL;
+
     *out = data_find(d, part, bit);
-    return *out ? 0 : block_take(d, part >> d->parts_shift, out);
+    int error = *out ? 0 : make_room(d, &b);
+    if (error < 0)
+        return error;
+    if (!*out)
+        *out = data_find(d, part, bit); /* an asker may have got it meanwhile */
+    if (!*out)
+        data_block_become(d, *out = b, part >> d->parts_shift);
+    return 0;
 }
 
 /* ---- Reading ---- */
 
-void data_install(struct data_cache *d, const struct transfer *t, uint32_t wanted)
-{
-    for (uint32_t i = 0; i < t->count; i++) {
-        struct data_block *b;
-        uint32_t bit;
-
-        if (block_get(d, t->first + i, &b, &bit) < 0)
-            return;
-        if (b->valid & bit)
-            continue;
-        memcpy(data_part_at(d, b, t->first + i), t->bytes + (size_t)i * d->part_bytes, d->part_bytes);
-        b->valid |= bit;
-        if (t->first + i == wanted)
-            continue;
-        b->unasked |= bit;
-        d->counts.prefetched++;
-    }
-}
-
-const uint8_t *data_cache_look(struct data_cache *d, uint32_t part)
-{
-    uint32_t bit;
-    struct data_block *b = data_find(d, part, &bit);
-
-    if ((!b || (b->valid & bit) == 0) && data_end_transfers_of(d, false, part, 1))
-        b = data_find(d, part, &bit);
-    if (!b || (b->valid & bit) == 0) {
-        d->counts.misses++;
-        return NULL;
-    }
-    d->counts.hits++;
-    b->unasked &= ~bit;
-    if (d->set.evict == DRIVE_CACHE_LRU)
-        index_touch(&d->index, &b->at);
-    return data_part_at(d, b, part);
-}
-
-static bool is_there(const struct data_cache *d, uint32_t part)
+bool data_is_there(const struct data_cache *d, uint32_t part)
 {
     uint32_t bit;
     const struct data_block *b = data_find(d, part, &bit);
@@ -203,107 +229,182 @@ static bool is_there(const struct data_cache *d, uint32_t part)
     return b && (b->valid & bit);
 }
 
+uint32_t data_partial_run(const struct data_cache *d, uint32_t at, uint32_t most, bool good)
+{
+    uint32_t n = 0;
+
+    for (; n < most; n++) {
+        uint32_t bit;
+        const struct data_block *b = data_find(d, at + n, &bit);
+
+        if (!b || (b->partial & ~(good ? b->failed : 0) & bit) == 0 || data_transfer_of(d, false, at + n, 1))
+            break;
+    }
+    return n;
+}
+
+void data_use(struct data_cache *d, struct data_block *b, uint32_t bit)
+{
+    b->unasked &= ~bit;
+    if (d->set.evict != DRIVE_CACHE_FIFO)
+        index_touch(&d->index, &b->at);
+}
+
+void data_complete(struct data_cache *d, struct data_block *b, uint32_t part, struct transfer *t)
+{
+    const struct data_range *r = &b->range[part & (d->parts - 1)];
+    uint8_t *at = data_part_at(d, b, part), *bytes = t->bytes + (size_t)(part - t->first) * d->part_bytes;
+    uint32_t bit = 1u << (part & (d->parts - 1));
+
+    memcpy(bytes + r->from, at + r->from, (size_t)(r->to - r->from));
+    memcpy(at, bytes, d->part_bytes);
+    b->partial &= ~bit;
+    b->valid |= bit;
+    d->partial--;
+    data_note_landed(t, part);
+}
+
+static void complete_parts(struct data_cache *d, struct transfer *t)
+{
+    for (uint32_t i = 0; i < t->count && d->partial != 0; i++) {
+        uint32_t bit;
+        struct data_block *b = data_find(d, t->first + i, &bit);
+
+        if (b && (b->partial & bit))
+            data_complete(d, b, t->first + i, t);
+    }
+}
+
+/* A block for parts that have come for an asker; NULL: there is no room now. */
+static struct data_block *room_for(struct data_cache *d, uint32_t part)
+{
+    uint32_t bit;
+    struct data_block *dirty, *b = data_find(d, part, &bit);
+
+    if (b)
+        return b;
+    b = data_oldest(d, true, &dirty);
+    if (b)
+        data_block_become(d, b, part >> d->parts_shift);
+    else
+        d->short_of_room = true;
+    return b;
+}
+
+/* Parts of one block that have come, unless they are there already, and so perhaps newer. */
+static void install_parts(struct data_cache *d, struct data_block *b, struct transfer *t, uint32_t first, uint32_t n)
+{
+    uint32_t unasked = 0;
+
+    for (uint32_t part = first; part < first + n; part++) {
+        uint32_t bit = 1u << (part & (d->parts - 1));
+
+        if (data_has_landed(t, part))
+            continue;
+        data_note_landed(t, part);
+        if ((b->valid | b->partial) & bit)
+            continue;
+        memcpy(data_part_at(d, b, part), t->bytes + (size_t)(part - t->first) * d->part_bytes, d->part_bytes);
+        b->valid |= bit;
+        if (part == t->wanted)
+            continue;
+        b->unasked |= bit;
+        unasked++;
+    }
+    d->counts.prefetched += unasked;
+}
+
+static bool have_all_landed(const struct transfer *t, uint32_t first, uint32_t n)
+{
+    for (uint32_t part = first; part < first + n; part++)
+        if (!data_has_landed(t, part))
+            return false;
+    return true;
+}
+
+void data_install(struct data_cache *d, struct transfer *t, bool on_fiber)
+{
+    complete_parts(d, t);
+    for (uint32_t i = 0, n; i < t->count; i += n) {
+        uint32_t bits, bit, first = t->first + i;
+        struct data_block *b = data_find_run(d, first, t->count - i, &bits, &n);
+
+        if (!b && have_all_landed(t, first, n))
+            continue;
+        if (!b && (on_fiber ? data_block_get(d, first, &b, &bit) < 0 : !(b = room_for(d, first))))
+            return;
+        install_parts(d, b, t, first, n);
+    }
+}
+
+void data_end_reads_of(struct data_cache *d, uint32_t part)
+{
+    while (data_transfer_of(d, false, part, 1))
+        data_end_transfers_of(d, false, part, 1);
+}
+
+const uint8_t *data_cache_look(struct data_cache *d, uint32_t part)
+{
+    uint32_t bit;
+    struct data_block *b = data_find(d, part, &bit);
+
+    d->counts.requests++;
+    if ((!b || (b->valid & bit) == 0) && data_transfer_of(d, false, part, 1)) {
+        uint64_t since = data_wait_begin(d);
+
+        data_end_reads_of(d, part);
+        data_wait_end(d, since);
+        b = data_find(d, part, &bit);
+    }
+    if (!b || (b->valid & bit) == 0) {
+        d->counts.misses++;
+        return NULL;
+    }
+    d->counts.hits++;
+    data_use(d, b, bit);
+    return data_part_at(d, b, part);
+}
+
 /* Only parts that are not there: one that is might be dirty, and go to the disk to make room for those before it. */
 int data_cache_fetch(struct data_cache *d, uint32_t first, uint32_t count, uint32_t wanted, const uint8_t **bytes)
 {
-    uint32_t from = wanted, to = wanted + 1;
+    uint64_t since = data_wait_begin(d);
+    uint32_t bit;
+    int error = 0;
 
     data_end_transfers_of(d, false, first, count);
-    while (from > first && !is_there(d, from - 1))
-        from--;
-    while (to < first + count && !is_there(d, to))
-        to++;
-    data_transfer_start(d, &d->fetch, false, from, to - from);
-    *bytes = d->fetch.bytes + (size_t)(wanted - from) * d->part_bytes;
-    return data_transfer_end(d, &d->fetch, wanted);
+    data_end_reads_of(d, wanted);
+    if (!data_is_there(d, wanted)) {
+        data_clip(d, wanted, &first, &count);
+        data_start_read(d, d->fetch, first, count, wanted);
+        error = data_transfer_end(d, d->fetch);
+    }
+    struct data_block *b = data_find(d, wanted, &bit);
+    *bytes =
+        b && (b->valid & bit) ? data_part_at(d, b, wanted) : d->fetch->bytes + (size_t)(wanted - first) * d->part_bytes;
+    data_wait_end(d, since);
+    return error;
 }
 
 bool data_cache_has(const struct data_cache *d, uint32_t first, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (is_there(d, first + i))
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bit;
+        const struct data_block *b = data_find(d, first + i, &bit);
+
+        if (b && ((b->valid | b->partial) & bit))
             return true;
-    for (uint32_t i = 0; i < TRANSFERS; i++)
-        if (!d->transfer[i].write && data_transfer_has(&d->transfer[i], first, count))
-            return true;
-    return false;
+    }
+    return data_transfer_of(d, false, first, count) != NULL;
 }
 
 void data_cache_ahead(struct data_cache *d, uint32_t first, uint32_t count)
 {
-    uint32_t end = first + count;
-
-    data_reap(d);
-    for (uint32_t groups = d->set.ahead_groups; first < end && groups > 0; groups--) {
-        uint32_t next = (first & ~(d->group - 1)) + d->group, n = (next < end ? next : end) - first;
-        struct transfer *t = data_cache_has(d, first, n) ? NULL : data_transfer_find_free(d);
-
-        if (t)
-            data_transfer_start(d, t, false, first, n);
-        first = next;
-    }
+    data_take_in(d);
+    data_cache_ask_ahead(d, first, count);
 }
 
-/* ---- Writing ---- */
-
-int data_cache_write(struct data_cache *d, uint32_t ino, uint32_t part, const void *buf)
-{
-    struct data_block *b;
-    uint32_t bit;
-
-    data_end_transfers_of(d, false, part, 1);
-    int error = block_get(d, part, &b, &bit);
-    if (error < 0)
-        return error;
-    memcpy(data_part_at(d, b, part), buf, d->part_bytes);
-    b->owner[part & (d->parts - 1)] = ino;
-    data_parts_clean(d, b, bit);
-    b->unasked &= ~bit;
-    b->valid |= bit;
-    b->dirty |= bit;
-    d->dirty++;
-    if (d->set.evict == DRIVE_CACHE_LRU)
-        index_touch(&d->index, &b->at);
-    return 0;
-}
-
-int data_cache_settle(struct data_cache *d, uint32_t part)
-{
-    bool full;
-
-    if (d->set.write == DRIVE_CACHE_THROUGH)
-        return write_group_of(d, part, true);
-    data_reap(d);
-    if (d->set.write == DRIVE_CACHE_GROUPS && data_list_group(d, part, &full) > 0 && full)
-        write_group_of(d, part, false); /* an error is the next fsync's */
-    return 0;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const struct data_block *a = *(struct data_block *const *)left, *b = *(struct data_block *const *)right;
-
-    return a->at.number < b->at.number ? -1 : a->at.number > b->at.number;
-}
-
-int data_cache_flush(struct data_cache *d)
-{
-    uint32_t n = 0;
-
-    if (d->dirty == 0)
-        return 0;
-    data_end_reads(d); /* from here on no block comes or goes */
-    int error = data_end_writes(d);
-    for (uint32_t i = 0; i < d->count; i++)
-        if (d->block[i].dirty)
-            d->order[n++] = &d->block[i];
-    qsort(d->order, n, sizeof(struct data_block *), compare_numbers);
-    int written = data_write_blocks(d, d->order, n, false);
-    error = error < 0 ? error : written;
-    written = data_end_writes(d);
-    error = error < 0 ? error : written;
-    return d->dirty == 0 ? 0 : error < 0 ? error : -N_EIO;
-}
+/* ---- Dropping ---- */
 
 void data_cache_forget(struct data_cache *d, uint32_t first, uint32_t count)
 {
@@ -312,7 +413,7 @@ void data_cache_forget(struct data_cache *d, uint32_t first, uint32_t count)
         uint32_t bit;
         struct data_block *b = data_find(d, first + i, &bit);
 
-        if (b && (b->valid & bit))
+        if (b && ((b->valid | b->partial) & bit))
             data_parts_drop(d, b, bit);
     }
 }
@@ -326,27 +427,38 @@ bool data_cache_failed(const struct data_cache *d, uint32_t ino)
     return false;
 }
 
-struct drive_cache_counts data_cache_counts(const struct data_cache *d)
+static void refuse(struct data_waiters *waiters)
 {
-    struct drive_cache_counts counts = d->counts;
+    struct data_waiter *w;
 
-    for (uint32_t i = 0; i < d->count; i++)
-        counts.unused += data_bits(d->block[i].unasked);
-    return counts;
+    while ((w = TAILQ_FIRST(waiters))) {
+        TAILQ_REMOVE(waiters, w, next);
+        w->done(w, NULL, -N_EIO);
+    }
+}
+
+static void end_all(struct data_cache *d)
+{
+    for (struct transfer *t = d->transfer; t <= d->own; t++) {
+        if (t->state == TRANSFER_FREE)
+            continue;
+        cache_await_data(d->cache, &t->command);
+        refuse(&t->waiters);
+    }
+    refuse(&d->no_room);
 }
 
 void data_cache_free(struct data_cache *d)
 {
     if (!d)
         return;
-    for (uint32_t i = 0; i < TRANSFERS; i++)
-        if (d->transfer[i].busy)
-            cache_wait_data(d->cache, d->transfer[i].write, d->transfer[i].first, d->transfer[i].count,
-                            &d->transfer[i].command);
+    if (d->own)
+        end_all(d);
+    free(d->ranges);
     free(d->buffers);
+    free(d->transfer);
     free(d->owners);
     free(d->bytes);
-    free(d->group_list);
     free(d->order);
     free(d->block);
     free(d->index.hash);

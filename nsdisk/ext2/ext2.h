@@ -62,7 +62,8 @@ enum { /* types in directory entries; also those of struct file_dirent */
 
 struct ext2_env {
     struct cache_log log;
-    uint32_t (*now_s)(void *ctx); /* seconds since 1970, for time stamps */
+    uint32_t (*now_s)(void *ctx);      /* seconds since 1970, for time stamps */
+    uint64_t (*now_cycles)(void *ctx); /* for counts; NULL: no clock */
     void *ctx;
 };
 

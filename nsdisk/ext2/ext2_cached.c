@@ -88,15 +88,19 @@ static int complete_cached(struct ext2_inode *inode, uint64_t file_block, uint32
     return error;
 }
 
-/* Writes n bytes within one block. */
+/* Writes n bytes within one block. What the block has beside them is read before, unless the cache does that later. */
 static int write_in_block(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset, bool fresh,
                           const uint8_t *buf, uint32_t n)
 {
     struct ext2 *fs = inode->fs;
 
     if (n != fs->block_bytes) {
-        int error = complete_cached(inode, file_block, block, fresh);
+        bool later = !fresh && data_cache_fills_later(fs->data);
+        int error = later ? data_cache_write_some(fs->data, inode->ino, block, offset, buf, n) : -N_EAGAIN;
 
+        if (error != -N_EAGAIN)
+            return error;
+        error = complete_cached(inode, file_block, block, fresh);
         if (error < 0)
             return error;
         memcpy(fs->bounce + offset, buf, n);

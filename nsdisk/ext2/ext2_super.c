@@ -306,7 +306,9 @@ static int ext2_make_tables(struct ext2 *fs, size_t cache_bytes, struct super *s
 
 static int make_data_cache(struct ext2 *fs, const struct drive_cache *set, struct super *s)
 {
-    fs->data = data_cache_new(fs->cache, fs->volume, fs->block_bytes, set, fs->env.log);
+    const struct data_clock clock = {fs->env.now_cycles, fs->env.ctx};
+
+    fs->data = data_cache_new(fs->cache, fs->volume, fs->block_bytes, set, fs->env.log, clock);
     if (!fs->data)
         return refuse(s, -N_ENOMEM, "not enough memory for a data cache of %u KB; give the drive a smaller cache_kb",
                       set->kb);

@@ -52,6 +52,12 @@ static uint32_t now_s(void *ctx)
     return (uint32_t)(NTIME_EPOCH_S + (uint64_t)trap_cycles() / CLOCK_HZ);
 }
 
+static uint64_t now_cycles(void *ctx)
+{
+    (void)ctx;
+    return (uint64_t)trap_cycles();
+}
+
 static int drive_io(long drive, bool write, uint64_t sector, void *buf, uint32_t sectors)
 {
     long result = trap_disk_io(drive, write, sector, buf, sectors);
@@ -182,7 +188,7 @@ static struct server *start_server(void)
 {
     struct abi_drive info[SERVE_DRIVES];
     struct abi_whoami who;
-    struct ext2_env env = {.log = {console_write, NULL}, .now_s = now_s};
+    struct ext2_env env = {.log = {console_write, NULL}, .now_s = now_s, .now_cycles = now_cycles};
     char text[256] = "";
     uint32_t drives = count_drives(info);
 
@@ -264,15 +270,14 @@ static void answer_shutdown(struct server *s)
 {
     struct {
         struct file_reply reply;
-        struct drive_cache_report report[SERVE_DRIVES];
+        struct drive_cache_counts counts[SERVE_DRIVES];
     } answer = {.reply = {0, server_shutdown(s)}};
     size_t n = 0;
 
     for (uint32_t drive = 0; drive < SERVE_DRIVES && answer.reply.status == 0; drive++) {
-        answer.report[n].drive = drive;
-        n += server_cache_counts(s, drive, &answer.report[n].counts);
+        n += server_cache_counts(s, drive, &answer.counts[n]);
     }
-    send_reply(NODE_HOST, N_SHUTDOWN, &answer, sizeof answer.reply + n * sizeof answer.report[0]);
+    send_reply(NODE_HOST, N_SHUTDOWN, &answer, sizeof answer.reply + n * sizeof answer.counts[0]);
 }
 
 int main(void)

@@ -518,6 +518,7 @@ int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, c
 bool server_cache_counts(const struct server *s, uint32_t drive, struct drive_cache_counts *counts)
 {
     *counts = s->counts[drive];
+    counts->drive = drive;
     return s->counted[drive];
 }
 

@@ -179,6 +179,15 @@ Test(config, a_drive_has_a_data_cache_only_when_it_is_given_one)
     cr_expect(none->kb == 0 && none->block_bytes == 0);
     cr_expect(c->kb == 1000 && c->block_bytes == 4096 && c->group_blocks == 2 && c->ahead_groups == 1);
     cr_expect(c->write == DRIVE_CACHE_BACK && c->evict == DRIVE_CACHE_LRU);
+    cr_expect(c->commands == 4 && c->fill == DRIVE_CACHE_FILL_FIRST);
+    config_free(&config);
+    drives = "service = \"concurrent\"; drives = (" CACHE("cache_kb = 1000; write = \"groups\"; evict = \"used-first\";"
+                                                          "commands = 64; fill = \"later\";") ");";
+    snprintf(text, sizeof text, "dim = 5; boards = ({ number = 3; io_nodes = ({ index = 0; %s }); });", drives);
+    cr_assert_eq(load(text, NULL), 0, "%s", error);
+    c = &config.topo.io[0].drive[0].cache;
+    cr_expect(c->write == DRIVE_CACHE_GROUPS && c->evict == DRIVE_CACHE_USED_FIRST && c->commands == 64);
+    cr_expect(c->fill == DRIVE_CACHE_FILL_LATER);
     config_free(&config);
 }
 
@@ -285,7 +294,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: service = 'fast'; known: in-order, concurrent"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (\n{ volume = \"a\"; image = \"b\";\n  speed = 3; } );")),
          "m.conf:5: unknown key 'speed'; known here: volume, image, model, cache_kb, block, group, look_ahead, write, "
-         "evict, rpm"},
+         "evict, commands, fill, rpm"},
         {"dim = 5;\nfront_end = {\n  node = 3;\n};\n", "m.conf:3: unknown key 'node'; known here: si"},
         /* faults */
         {"dim = 2;\nfaults = (\n{ } );\n",
@@ -448,7 +457,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nwrite = \"never\";") ");")),
          "m.conf:4: write = 'never'; known: through, groups, back"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nevict = \"mru\";") ");")),
-         "m.conf:4: evict = 'mru'; known: lru, fifo"},
+         "m.conf:4: evict = 'mru'; known: lru, fifo, used-first"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nblock = 3072;") ");")),
          "m.conf:4: block = 3072 is not a power of two"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 512; block = 32768;") ");")),
@@ -456,6 +465,15 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5; ram_mb = 4;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 4096;") ");")),
          "m.conf:3: cache_kb = 4096: the data caches of this I/O node take 4288 KB with their buffers, but its 4 MB of "
          "memory have room for 1536 KB"},
+        {"dim = 5; ram_mb = 4;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 512; commands = 64;") ");")),
+         "m.conf:3: cache_kb = 512: the data caches of this I/O node take 2624 KB with their buffers, but its 4 MB of "
+         "memory have room for 1536 KB"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\ncommands = 3;") ");")),
+         "m.conf:4: commands = 3 is out of range; it must be an integer from 4 to 64"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nfill = \"never\";") ");")),
+         "m.conf:4: fill = 'never'; known: first, later"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nfill = \"later\";") ");")),
+         "m.conf:4: fill = \"later\" requires write = \"groups\" or \"back\""},
         /* drives */
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a/b", "x") ");")),
          "m.conf:3: volume 'a/b': a name has only letters, digits, '_' and '-'"},

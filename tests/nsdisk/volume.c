@@ -16,19 +16,21 @@
 #define REPLY_BYTES (sizeof(struct file_reply) + FILE_IO_MAX_BYTES)
 #define START_S     820454400u
 
-#define CACHE(kb, block, group, ahead, write, evict)                         \
-    {                                                                        \
-        kb, block, group, ahead, DRIVE_CACHE_##write, DRIVE_CACHE_##evict, 0 \
+#define CACHE(kb, block, group, ahead, write, evict, commands, fill)                                         \
+    {                                                                                                        \
+        kb, block, group, ahead, DRIVE_CACHE_##write, DRIVE_CACHE_##evict, commands, DRIVE_CACHE_FILL_##fill \
     }
 const struct volume_cache volume_caches[VOLUME_CACHES + 1] = {
     {"none", {0}, false},
-    {"through", CACHE(64, 4096, 4, 1, THROUGH, LRU), false},
-    {"groups", CACHE(64, 4096, 2, 1, GROUPS, LRU), true},
-    {"back", CACHE(64, 4096, 4, 1, BACK, LRU), true},
-    {"back, two groups", CACHE(8, 1024, 4, 2, BACK, FIFO), false},
-    {"groups of one block", CACHE(32, 8192, 1, 0, GROUPS, FIFO), true},
-    {"through, large blocks", CACHE(128, 32768, 2, 2, THROUGH, FIFO), true},
-    {"back, all fits", CACHE(4096, 4096, 8, 1, BACK, LRU), true},
+    {"through", CACHE(64, 4096, 4, 1, THROUGH, LRU, 4, FIRST), false},
+    {"groups", CACHE(64, 4096, 2, 1, GROUPS, LRU, 4, FIRST), true},
+    {"back", CACHE(64, 4096, 4, 1, BACK, LRU, 4, FIRST), true},
+    {"back, two groups", CACHE(8, 1024, 4, 2, BACK, FIFO, 4, FIRST), false},
+    {"groups of one block", CACHE(32, 8192, 1, 0, GROUPS, FIFO, 4, FIRST), true},
+    {"through, large blocks", CACHE(128, 32768, 2, 2, THROUGH, FIFO, 4, FIRST), true},
+    {"back, all fits", CACHE(4096, 4096, 8, 1, BACK, LRU, 4, FIRST), true},
+    {"groups, filled later", CACHE(64, 4096, 2, 1, GROUPS, USED_FIRST, 64, LATER), true},
+    {"back, filled later", CACHE(16, 4096, 2, 1, BACK, LRU, 4, LATER), false},
     {NULL, {0}, false},
 };
 

@@ -54,7 +54,7 @@ struct volume {
     uint32_t procid;
 };
 
-#define VOLUME_CACHES 8u
+#define VOLUME_CACHES 10u
 /* Settings of the data cache under which tests run: the first is none, the last has no name. */
 struct volume_cache {
     const char *name;

@@ -14,16 +14,25 @@ enum drive_cache_write {
 };
 
 enum drive_cache_evict {
-    DRIVE_CACHE_LRU, /* the block that was used least recently goes first */
-    DRIVE_CACHE_FIFO /* the block that came first goes first */
+    DRIVE_CACHE_LRU,       /* the block that was used least recently goes first */
+    DRIVE_CACHE_FIFO,      /* the block that came first goes first */
+    DRIVE_CACHE_USED_FIRST /* as LRU, but blocks of which a part has come and was not used yet go last */
+};
+
+enum drive_cache_fill {
+    DRIVE_CACHE_FILL_FIRST, /* a block that is written in part and is not there is read before */
+    DRIVE_CACHE_FILL_LATER  /* ... when the rest of it is needed, or it goes to the drive */
 };
 
 #define DRIVE_CACHE_BLOCK_MIN_BYTES 1024u
 #define DRIVE_CACHE_BLOCK_MAX_BYTES 32768u
 #define DRIVE_CACHE_GROUP_MAX_BYTES 131072u
 #define DRIVE_CACHE_AHEAD_MAX       16u
-/* Beside its blocks a cache has buffers of a group's size, but at least of this one. */
-#define DRIVE_CACHE_BUFFERS          6u
+#define DRIVE_CACHE_COMMANDS        4u /* under way at once, unless the machine file says otherwise */
+#define DRIVE_CACHE_COMMANDS_MAX    64u
+/* Beside its blocks a cache has buffers of a group's size, but at least of this one: one for each command, and as many
+ * for commands that are waited for. */
+#define DRIVE_CACHE_BUFFERS_WAITED   2u
 #define DRIVE_CACHE_BUFFER_MIN_BYTES 32768u
 
 struct drive_cache { /* all 0: there is none */
@@ -33,26 +42,28 @@ struct drive_cache { /* all 0: there is none */
     uint16_t ahead_groups;
     uint8_t write; /* enum drive_cache_write */
     uint8_t evict; /* enum drive_cache_evict */
-    uint16_t reserved;
+    uint8_t commands;
+    uint8_t fill; /* enum drive_cache_fill */
 };
 _Static_assert(sizeof(struct drive_cache) == 16, "drive_cache layout");
 
 #define DRIVE_CACHE_SIZES 6u /* commands of 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 and more blocks of the volume */
 
-struct drive_cache_counts { /* in blocks of the volume, except for write_backs, in commands */
-    uint64_t hits;          /* reads of blocks that were there, or under way */
-    uint64_t misses;        /* reads of blocks that were not */
-    uint64_t prefetched;    /* blocks that came without having been asked for */
-    uint64_t unused;        /* those of them that went, or were still there at the end, without a use */
-    uint64_t write_backs[DRIVE_CACHE_SIZES];
+/* In blocks of the volume, but for what is in commands: reads and write_backs. Less than 2^32 of each: a server that
+ * does nothing else needs years of virtual time for them. */
+struct drive_cache_counts {
+    uint64_t wait_cycles;              /* of all `waits` together */
+    uint32_t requests;                 /* blocks, or parts of them, that were to be read or written */
+    uint32_t hits;                     /* reads of blocks that were there, or under way */
+    uint32_t misses;                   /* reads of blocks that were not */
+    uint32_t prefetched;               /* blocks that came without having been asked for */
+    uint32_t unused;                   /* those of them that went, or were still there at the end, without a use */
+    uint32_t waits;                    /* requests that had to wait: for a command, or for room */
+    uint32_t waiting_most;             /* at once */
+    uint32_t reads[DRIVE_CACHE_SIZES]; /* each of a group, or of what it lacked */
+    uint32_t write_backs[DRIVE_CACHE_SIZES];
+    uint32_t drive; /* on its node */
 };
-_Static_assert(sizeof(struct drive_cache_counts) == 80, "drive_cache_counts layout");
-
-struct drive_cache_report { /* of the nsdisk's reply to N_SHUTDOWN, one for each drive with a data cache */
-    uint32_t drive;
-    uint32_t reserved;
-    struct drive_cache_counts counts;
-};
-_Static_assert(sizeof(struct drive_cache_report) == 88, "drive_cache_report layout");
+_Static_assert(sizeof(struct drive_cache_counts) == 88, "drive_cache_counts layout");
 
 #endif

@@ -64,7 +64,7 @@
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
  *   N_SHUTDOWN    front end -> nsdisk: (empty); write everything back, mark clean;
  *                 N_REPLY(N_SHUTDOWN) with struct file_reply, after which nsdisk serves no request; after status 0
- *                 a struct drive_cache_report for each drive with a data cache, after an error text
+ *                 a struct drive_cache_counts for each drive with a data cache, after an error text
  *   N_PROBE       node -> Vertex of an I/O node: struct server_count   does the server work? (vertex/file/watch.h)
  *   N_PROGRESS    Vertex of an I/O node -> node: struct server_count   the answer
  *   N_CONSOLE     nsdisk or Vertex -> front end: text for the front end's standard error
