@@ -184,6 +184,40 @@ Test(text, takes_the_same_time_however_full_the_pool_is)
     }
 }
 
+/* Drops the lines with a word. */
+static void drop_lines(char *text, const char *word)
+{
+    for (char *line = text; *line;) {
+        size_t n = strcspn(line, "\n") + 1;
+        char *found = strstr(line, word);
+
+        if (found && found < line + n)
+            memmove(line, line + n, strlen(line + n) + 1);
+        else
+            line += n;
+    }
+}
+
+/* What the first program has left behind (docs/exactness.md): the second one and the third find the same, but for what
+ * forking leaves. */
+Test(text, takes_the_same_time_from_the_second_program_on)
+{
+    char *said = run_history(histories[0], &pools[0]), *second = strstr(said + 1, "guest/text: ");
+    char *third = second ? strstr(second + 1, "guest/text: ") : NULL;
+
+    cr_assert_not_null(third, "%s", said);
+    third = strdup(third);
+    second[strlen(second) - strlen(third)] = '\0';
+    for (int i = 0; i < 2; i++) {
+        drop_lines(i ? third : second, "fork");
+        drop_lines(i ? third : second, "pipe");
+    }
+    cr_expect_geq(count_lines(second), 16, "%s", second);
+    cr_expect_str_eq(second, third);
+    free(third);
+    free(said);
+}
+
 /* ---- Programs that try to change their text ---- */
 
 static const struct run own[] = {
