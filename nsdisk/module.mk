@@ -10,8 +10,9 @@ NSDISK_CORE := $(NSDISK_DATA) $(addprefix nsdisk/,ext2/ext2_alloc.c ext2/ext2_ca
     serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c serve/volume_locks.c) \
     vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
 NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_disk.c loop_families.c fiber.c)
-# The table of families: a test has its own
-NSDISK_FAMILIES := nsdisk/serve/families.c
+# The families and their table: a test may have its own
+NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c header.c name.c part.c server.c waiting.c)
+NSDISK_FAMILIES := nsdisk/serve/families.c $(NSDISK_CFS)
 NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
@@ -28,6 +29,8 @@ $(eval $(call host_test,nsdisk/test_loop,tests/nsdisk/several.c tests/nsdisk/dri
     $(NSDISK_LOOP) $(NSDISK_TEST)))
 NSDISK_ECHO := tests/nsdisk/echo_family.c
 $(eval $(call host_test,nsdisk/test_families,tests/nsdisk/drives.c $(NSDISK_ECHO) $(NSDISK_LOOP) $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_cfs,tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c $(NSDISK_FAMILIES) \
+    $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash_files,tests/nsdisk/cuts.c $(NSDISK_TEST)))

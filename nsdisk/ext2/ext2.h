@@ -60,6 +60,10 @@ enum { /* types in directory entries; also those of struct file_dirent */
        EXT2_FT_SYMLINK = 7,
 };
 
+/* A flag of inodes, chattr's `i`: a server's own file. Its blocks may hold what nobody has written to it, so no request
+ * of a client reaches its bytes or its attributes. */
+#define EXT2_PRIVATE 0x10u
+
 struct ext2_env {
     struct cache_log log;
     uint32_t (*now_s)(void *ctx);      /* seconds since 1970, for time stamps */
@@ -137,6 +141,7 @@ struct ext2 {
     bool has_journal;  /* in inode 8, with nothing to recover */
     bool may_have_journal;
     /* changing */
+    bool has_private;                  /* some of its files may be EXT2_PRIVATE */
     bool errors;                       /* corruption was found */
     uint32_t free_blocks, free_inodes; /* as the bitmaps have them */
     struct ext2_group *group;          /* [groups] */
@@ -166,6 +171,8 @@ void ext2_abandon(struct ext2 *fs);
 int ext2_store_journal_mark(struct ext2 *fs, bool to_recover);
 /* Makes the superblock dirty, as it is. */
 int ext2_touch_super(struct ext2 *fs);
+/* From now on files of the volume may be private: the superblock says so, at once. */
+int ext2_store_private_mark(struct ext2 *fs);
 
 /* ---- ext2_group.c ---- */
 
@@ -209,6 +216,9 @@ int ext2_begin(struct ext2 *fs);
  * -N_EIO: there is none in the groups whose bitmaps can be believed. */
 bool ext2_is_block_free(struct ext2 *fs, uint32_t block); /* its bitmap says so */
 int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first);
+/* Takes eight blocks, the first a multiple of eight, as near behind goal as possible. Returns 8; 0: no such eight are
+ * free; -N_EIO. */
+int ext2_alloc_eight(struct ext2 *fs, uint32_t goal, uint32_t *first);
 /* Nothing in memory points to them any more. They can be taken again after the next sync. */
 int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count);
 /* Takes an inode number near the directory `parent`; only the bitmap has been asked whether it is free. -N_ENOSPC. */

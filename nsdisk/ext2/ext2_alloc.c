@@ -258,6 +258,56 @@ int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *f
     return result;
 }
 
+/* ---- Aligned groups of eight, which are a byte of the bitmap ---- */
+
+static int alloc_eight_by_bitmap(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t goal_bit,
+                                 uint32_t *first)
+{
+    uint32_t bits = ext2_group_blocks(fs, group);
+
+    for (uint32_t bit = goal_bit; (bit = bits_find_zero_byte(bitmap->bytes, bit, bits)) < bits; bit += 8) {
+        *first = ext2_group_first_block(fs, group) + bit;
+        if (*first % 8 == 0 && unowned_blocks(fs, *first, 8) == 8) {
+            int error = take_blocks(fs, group, bitmap, bit, 8);
+
+            return error < 0 ? error : 8;
+        }
+    }
+    return goal_bit == 0 ? 0 : alloc_eight_by_bitmap(fs, group, bitmap, 0, first);
+}
+
+static int alloc_eight_in_group(struct ext2 *fs, uint32_t group, uint32_t goal_bit, uint32_t *first)
+{
+    struct cache_block *bitmap;
+
+    if (fs->group[group].free_blocks < 8)
+        return 0;
+    int result = cache_get(fs->cache, fs->group[group].block_bitmap, BLOCK_BITMAP, &bitmap);
+    if (result < 0)
+        return result;
+    if (blocks_are_believed(fs, group, bitmap))
+        result = alloc_eight_by_bitmap(fs, group, bitmap, goal_bit, first);
+    cache_put(bitmap);
+    return result;
+}
+
+int ext2_alloc_eight(struct ext2 *fs, uint32_t goal, uint32_t *first)
+{
+    if (goal < fs->first_data_block || goal >= fs->blocks)
+        goal = fs->first_data_block;
+    uint32_t group = (goal - fs->first_data_block) / fs->blocks_per_group;
+    uint32_t bit = (goal - fs->first_data_block) % fs->blocks_per_group;
+    for (uint32_t i = 0; i < fs->groups; i++) {
+        int result = alloc_eight_in_group(fs, group, bit, first);
+
+        if (result != 0)
+            return result;
+        group = group + 1 < fs->groups ? group + 1 : 0;
+        bit = 0;
+    }
+    return 0;
+}
+
 /* ---- Inodes ---- */
 
 static int alloc_ino_in_group(struct ext2 *fs, uint32_t group, bool directory, uint32_t *ino)

@@ -44,9 +44,12 @@ enum { /* offsets in the superblock */
        S_COMPATIBLE = 92,
        S_INCOMPATIBLE = 96,
        S_READ_ONLY_COMPATIBLE = 100,
+       S_PREALLOCATE_FOLDERS = 205, /* blocks for new folders; nobody uses it without the feature dir_prealloc */
        S_JOURNAL_INO = 224,
        S_LAST_ORPHAN = 232,
 };
+
+#define PRIVATE_MARK 0xcfu /* there */
 
 enum { STATE_CLEAN = 1, STATE_ERRORS = 2 };
 
@@ -106,6 +109,7 @@ static void super_unpack(struct ext2 *fs, struct super *s)
     fs->has_journal = journal && disk_get32(b + S_JOURNAL_INO) == EXT2_JOURNAL_INO;
     fs->may_have_journal = s->revision != 0 && fs->first_ino > EXT2_JOURNAL_INO && journal == fs->has_journal;
     fs->filetype = (s->incompatible & INCOMPATIBLE_FILETYPE) != 0;
+    fs->has_private = b[S_PREALLOCATE_FOLDERS] == PRIVATE_MARK;
 }
 
 static int check_format(struct super *s)
@@ -226,6 +230,20 @@ int ext2_store_journal_mark(struct ext2 *fs, bool to_recover)
     disk_put32(b + S_INCOMPATIBLE, incompatible | (to_recover ? INCOMPATIBLE_RECOVER : 0));
     disk_put32(b + S_JOURNAL_INO, journal ? EXT2_JOURNAL_INO : 0);
     error = cache_write_now(fs->cache, block);
+    cache_put(block);
+    return error;
+}
+
+int ext2_store_private_mark(struct ext2 *fs)
+{
+    struct cache_block *block;
+    int error = cache_get(fs->cache, SUPER_OFFSET >> fs->block_shift, BLOCK_SUPER, &block);
+
+    if (error < 0)
+        return error;
+    block->bytes[(SUPER_OFFSET & (fs->block_bytes - 1)) + S_PREALLOCATE_FOLDERS] = PRIVATE_MARK;
+    error = cache_write_now(fs->cache, block);
+    fs->has_private = error == 0;
     cache_put(block);
     return error;
 }

@@ -1,8 +1,9 @@
-/* The families of requests that an nsdisk has beside files (family.h): none so far. Clusterfile's and the CFS's
- * (vertex/contract/clusterfile.h, cfs.h) go here. */
+/* The families of requests that an nsdisk has beside files (family.h): the CFS's. Clusterfile's
+ * (vertex/contract/clusterfile.h) goes here. */
 #include "nsdisk/serve/family.h"
 
-#include "vertex/contract/cfs.h"
 #include "vertex/contract/clusterfile.h"
 
-const struct family *const families[FAMILIES_MAX] = {NULL};
+extern const struct family cfs_family; /* nsdisk/cfs/server.c, above this folder */
+
+const struct family *const families[FAMILIES_MAX] = {&cfs_family};

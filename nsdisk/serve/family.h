@@ -26,6 +26,7 @@
 
 struct loop;
 struct ext2;
+struct server;
 
 struct family {
     uint32_t first, last; /* the numbers of its requests: one of TYPE_RANGES (vertex/contract/system.h) */
@@ -62,6 +63,9 @@ static inline uint32_t family_sequence(const struct arrival *a)
 /* Answers a request of that type to `from` with n bytes, which begin with struct file_reply. Where Vertex has no memory
  * to send them, the client gets -N_ENOMEM. */
 void family_reply(struct loop *l, int from, int type, const void *reply, size_t n);
+
+/* The server whose volumes the loop serves. */
+struct server *family_server(const struct loop *l);
 
 /* Work for a volume: part of a record of the family's. */
 struct family_work {

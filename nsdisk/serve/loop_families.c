@@ -45,6 +45,11 @@ void family_reply(struct loop *l, int from, int type, const void *reply, size_t 
     l->node.reply(l->node.reply_ctx, from, type, reply, n);
 }
 
+struct server *family_server(const struct loop *l)
+{
+    return l->server;
+}
+
 /* ---- Work for a volume ---- */
 
 static void run(struct volume *v, struct job *j)

@@ -376,12 +376,40 @@ static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, 
     return error;
 }
 
-/* Finds the volume, and the open file. */
-static int decode_volume(struct server *s, struct call *c, uint32_t drive)
+/* -N_EPERM: the name leads to a private file. */
+static int check_name(struct ext2 *fs, struct ext2_path name)
+{
+    struct ext2_inode *inode;
+
+    for (int follow = 0; follow <= 1 && name.bytes > 0; follow++)
+        if (ext2_lookup(fs, name, follow != 0, &inode) == 0) {
+            bool is_private = (inode->flags & EXT2_PRIVATE) != 0;
+
+            ext2_inode_put(inode);
+            if (is_private)
+                return -N_EPERM;
+        }
+    return 0; /* or an error, which comes again */
+}
+
+/* Apart, so that requests to other volumes pay nothing for it. */
+static __attribute__((noinline)) int decode_not_plain(struct server *s, struct call *c, uint32_t drive)
 {
     c->fs = s->volume[drive];
     if (!c->fs)
         return s->dead[drive] ? -N_EIO : -N_ENODEV;
+    if (!c->payload) /* it is not carried out now, and the disk must not be asked */
+        return 0;
+    int error = check_name(c->fs, c->name);
+    return error < 0 ? error : check_name(c->fs, c->name2);
+}
+
+/* Finds the volume, and the open file. */
+static int decode_volume(struct server *s, struct call *c, uint32_t drive)
+{
+    c->fs = s->plain[drive];
+    if (!c->fs)
+        return decode_not_plain(s, c, drive);
     return 0;
 }
 
@@ -512,6 +540,8 @@ int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, c
     int status = ext2_mount(&s->volume[drive], dev, volume, cache_bytes, data, &s->env, error, error_bytes);
 
     s->dead[drive] = status == -N_ENODEV;
+    if (status == 0 && !s->volume[drive]->has_private)
+        s->plain[drive] = s->volume[drive];
     return status;
 }
 
@@ -527,7 +557,7 @@ static int unmount(struct server *s, uint32_t drive)
 {
     struct ext2 *fs = s->volume[drive];
 
-    s->volume[drive] = NULL;
+    s->volume[drive] = s->plain[drive] = NULL;
     if (!fs)
         return 0;
     if (fs->data) {
@@ -563,6 +593,16 @@ void server_free(struct server *s)
 struct ext2 *server_volume(struct server *s, uint32_t drive)
 {
     return drive < SERVE_DRIVES ? s->volume[drive] : NULL;
+}
+
+int server_has_private(struct server *s, uint32_t drive)
+{
+    struct ext2 *fs = s->volume[drive];
+    int error = fs->read_only ? -N_EROFS : fs->has_private ? 0 : ext2_store_private_mark(fs);
+
+    if (error == 0)
+        s->plain[drive] = NULL;
+    return error;
 }
 
 int server_volume_error(const struct server *s, uint32_t drive)

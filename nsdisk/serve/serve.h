@@ -67,6 +67,8 @@ struct merge *serve_merge(struct server *s, uint32_t drive);
 
 /* Of drive `drive`, for tests and reports; NULL if it is not mounted. */
 struct ext2 *server_volume(struct server *s, uint32_t drive);
+/* From now on the drive's volume may have private files (EXT2_PRIVATE), which no request reaches. On its fiber. */
+int server_has_private(struct server *s, uint32_t drive);
 /* Why a drive has no volume: -N_ENODEV, or -N_EIO if it did not answer; 0: it has one. */
 int server_volume_error(const struct server *s, uint32_t drive);
 

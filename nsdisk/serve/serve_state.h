@@ -24,7 +24,8 @@ struct server {
     uint32_t node;
     struct ext2_env env;
     struct ext2 *volume[SERVE_DRIVES];
-    bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
+    struct ext2 *plain[SERVE_DRIVES]; /* the same, but NULL where files may be private (EXT2_PRIVATE) */
+    bool dead[SERVE_DRIVES];          /* the drive did not answer when its volume was to be mounted */
     struct open_table opens;
     struct merge *merge[SERVE_DRIVES];              /* NULL: not needed so far */
     struct drive_cache_counts counts[SERVE_DRIVES]; /* of volumes that were unmounted */

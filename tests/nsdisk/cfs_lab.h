@@ -1,0 +1,68 @@
+/*
+ * The servers of the CFS behind a loop with fake drives, for tests that are written straight down: a script runs until
+ * it waits for a reply, and the loop until it has the next message.
+ *
+ *     script  -> lab_post -> lab_wait ---.      .-> reply -> lab_wait returns
+ *     loop_run -> receive ---------------'-> ...'
+ */
+#ifndef TESTS_NSDISK_CFS_LAB_H
+#define TESTS_NSDISK_CFS_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/nsdisk/drives.h"
+#include "vertex/contract/cfs.h"
+
+#define LAB_DISKS   3u
+#define LAB_PENDING 64u
+
+struct lab {
+    struct drives drives;
+    struct server *server;
+    void (*script)(struct lab *lab);
+    /* Power cut: the drives do nothing of what they are told after so many writes; UINT32_MAX: never. */
+    uint32_t writes_left;
+    uint32_t writes;
+    char log[2000];
+    /* the last reply that lab_wait has taken */
+    struct file_reply head;
+    uint8_t payload[8192];
+    size_t payload_bytes;
+    /* its own */
+    struct {
+        bool used, answered;
+        uint32_t seq;
+        int from, type;
+        uint8_t reply[8192];
+        size_t n;
+    } pending[LAB_PENDING];
+    uint32_t seq;
+    const void *message;
+    size_t message_bytes;
+    int from, type;
+    bool over;
+};
+
+/* Makes the volumes, of 4 KB blocks. */
+void lab_make(struct lab *lab, uint32_t kilobytes, uint32_t cache_kb);
+/* Mounts them, runs the script, shuts down. False: the servers could not write everything back. */
+bool lab_run(struct lab *lab, void (*script)(struct lab *lab));
+/* e2fsck with these options on each; the highest exit status. */
+int lab_fsck(struct lab *lab, const char *options);
+void lab_free(struct lab *lab);
+
+/* Sends a message, whatever it is, whose first four bytes are replaced by its number, which is returned. */
+uint32_t lab_send(struct lab *lab, int from, int type, const void *bytes, size_t n);
+uint32_t lab_post(struct lab *lab, int from, int type, struct cfs_request r, const void *data, size_t n);
+/* Whether its reply is there. Lets the loop go on once. */
+bool lab_answered(struct lab *lab, uint32_t number);
+/* Waits for the reply. Its status. */
+int32_t lab_wait(struct lab *lab, uint32_t number);
+/* Both, from client 1. */
+int32_t lab_ask(struct lab *lab, int type, struct cfs_request r, const void *data, size_t n);
+/* N_FEXIT of a client. */
+void lab_end_client(struct lab *lab, int from);
+
+#endif

@@ -1,0 +1,694 @@
+/*
+ * The servers of the Concurrent File System: names, headers, blocks by their disk block, aligned groups, and that no
+ * client reaches a byte that is not its file's. e2fsck judges the disks after each; power cuts, random requests, and
+ * damaged heads.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/nsdisk/cfs_lab.h"
+#include "vertex/contract/machine.h"
+
+#define BLOCK      CFS_BLOCK_BYTES
+#define DISK_NAMES "df00 df01 df02"
+#define KILOBYTES  2000u
+#define CACHE_KB   256u
+
+static struct lab lab;
+
+static void finish(void)
+{
+    cr_expect_eq(lab_fsck(&lab, "-fn"), 0, "e2fsck: %s", lab.log);
+    cr_expect_eq(lab.log[0], '\0', "%s", lab.log);
+    lab_free(&lab);
+}
+
+static void run(void (*script)(struct lab *))
+{
+    lab_make(&lab, KILOBYTES, CACHE_KB);
+    cr_assert(lab_run(&lab, script));
+    finish();
+}
+
+/* ---- A client's calls ---- */
+
+struct file {
+    uint64_t handle;
+    uint16_t home;
+};
+
+static int32_t name_op(enum cfs_name_op op, const char *name, const char *second, uint64_t arg)
+{
+    char text[2100];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s%s", name, second);
+    struct cfs_request r = {
+        .op = (uint16_t)op, .bytes = (uint16_t)strlen(name), .offset = (uint16_t)strlen(second), .arg = arg};
+
+    return lab_ask(&lab, N_CNAME, r, text, n);
+}
+
+static struct cfs_named named(void)
+{
+    struct cfs_named n;
+
+    memcpy(&n, lab.payload, sizeof n);
+    return n;
+}
+
+static struct cfs_header header(void)
+{
+    struct cfs_header h;
+
+    cr_assert_eq(lab.payload_bytes, sizeof h);
+    memcpy(&h, lab.payload, sizeof h);
+    return h;
+}
+
+static struct file open_file(const char *name)
+{
+    cr_assert_eq(name_op(CFS_NAME_OPEN, name, DISK_NAMES, N_O_CREAT | 0640ull << 32), 0, "%s", name);
+    const struct cfs_named n = named();
+    const struct file f = {CFS_HANDLE(n.number, n.age), n.home};
+    const struct cfs_request r = {.disk = n.home, .op = 1, .handle = f.handle};
+    cr_assert_eq(lab_ask(&lab, N_CHEADER, r, NULL, 0), 0);
+    return f;
+}
+
+static struct cfs_run given[CFS_ALLOC_RUNS_MAX]; /* by the last N_CALLOC that gave any */
+
+static int32_t alloc(struct file f, uint16_t disk, uint32_t blocks, struct cfs_run *first)
+{
+    const struct cfs_request r = {.disk = disk, .handle = f.handle, .arg = blocks};
+    int32_t n = lab_ask(&lab, N_CALLOC, r, NULL, 0);
+
+    if (n > 0)
+        memcpy(first, lab.payload, sizeof *first);
+    if (n > 0)
+        memcpy(given, lab.payload, lab.payload_bytes);
+    return n;
+}
+
+/* Block i of those. */
+static uint32_t block_at(uint32_t i)
+{
+    const struct cfs_run *run = given;
+
+    for (; i >= run->count; run++)
+        i -= run->count;
+    return run->first + i;
+}
+
+static int32_t put(struct file f, uint16_t disk, uint32_t block, uint16_t offset, const void *data, uint16_t n)
+{
+    const struct cfs_request r = {.disk = disk, .handle = f.handle, .block = block, .offset = offset, .bytes = n};
+
+    return lab_ask(&lab, N_CWRITE, r, data, n);
+}
+
+static int32_t get(struct file f, uint16_t disk, uint32_t block, uint16_t offset, uint16_t n)
+{
+    const struct cfs_request r = {.disk = disk, .handle = f.handle, .block = block, .offset = offset, .bytes = n};
+
+    return lab_ask(&lab, N_CREAD, r, NULL, 0);
+}
+
+static int32_t ask(int type, struct file f, uint16_t disk, uint16_t op, uint64_t arg)
+{
+    const struct cfs_request r = {.disk = disk, .handle = f.handle, .op = op, .arg = arg};
+
+    return lab_ask(&lab, type, r, NULL, 0);
+}
+
+static bool all_are(const uint8_t *bytes, size_t n, uint8_t value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i] != value)
+            return false;
+    return true;
+}
+
+/* ---- Blocks ---- */
+
+static void blocks_script(struct lab *l)
+{
+    static uint8_t data[BLOCK];
+    struct file f = open_file("/a");
+    struct cfs_run run;
+
+    cr_expect_eq(alloc(f, 1, 16, &run), 16);
+    cr_expect_eq(run.count, 16);
+    cr_expect_eq(run.first % CFS_GROUP, 0, "not aligned: %u", run.first);
+    fill_pattern(data, BLOCK, 1);
+    cr_expect_eq(put(f, 1, run.first + 9, 0, data, BLOCK), BLOCK);
+    cr_expect_eq(put(f, 1, run.first + 3, 100, data, 77), 77);
+    cr_expect_eq(get(f, 1, run.first + 9, 5, 3000), 3000);
+    cr_expect_arr_eq(l->payload, data + 5, 3000);
+    cr_expect_eq(get(f, 1, run.first + 3, 0, BLOCK), BLOCK);
+    cr_expect(all_are(l->payload, 100, 0) && memcmp(l->payload + 100, data, 77) == 0 &&
+              all_are(l->payload + 177, BLOCK - 177, 0));
+    cr_expect_eq(get(f, 1, run.first, 0, BLOCK), BLOCK);
+    cr_expect(all_are(l->payload, BLOCK, 0), "what was never written");
+    cr_expect_eq(ask(N_CDROP, f, 1, 0, 0), 0);
+    cr_expect_eq(get(f, 1, run.first + 9, 0, BLOCK), BLOCK);
+    cr_expect_arr_eq(l->payload, data, BLOCK);
+    cr_expect_eq(put(f, 1, run.first + 9, 4090, data, 6), 6);
+    cr_expect_eq(get(f, 1, run.first + 9, 0, BLOCK), BLOCK);
+    cr_expect(memcmp(l->payload, data, 4090) == 0 && memcmp(l->payload + 4090, data, 6) == 0);
+}
+
+Test(cfs, reads_what_was_written_and_zeros_elsewhere)
+{
+    run(blocks_script);
+}
+
+static void foreign_script(struct lab *l)
+{
+    static uint8_t secret[BLOCK];
+    struct file f = open_file("/a"), g = open_file("/b");
+    struct cfs_run mine, theirs;
+    struct file_request open = {.name_bytes = 7, .flags = N_O_RDONLY};
+    uint8_t message[100];
+
+    memset(secret, 'S', sizeof secret);
+    cr_assert_eq(alloc(f, 0, 8, &mine), 8);
+    cr_assert_eq(alloc(g, 0, 8, &theirs), 8);
+    cr_assert_eq(put(g, 0, theirs.first, 0, secret, BLOCK), BLOCK);
+    for (uint32_t block = 0; block < l->drives.volume[0].size / BLOCK + 3; block++) {
+        int32_t n = get(f, 0, block, 0, BLOCK);
+
+        cr_expect_eq(n, block - mine.first < 8 ? (int32_t)BLOCK : -N_EINVAL, "block %u", block);
+        cr_expect(n < 0 || all_are(l->payload, BLOCK, 0));
+        n = block - mine.first < 8 ? -N_EINVAL : put(f, 0, block, 0, "x", 1);
+        cr_expect_eq(n, -N_EINVAL, "block %u", block);
+    }
+    /* what g leaves behind is not f's, nor an ordinary client's */
+    cr_expect_eq(ask(N_CSYNC, g, 0, 0, 0), 0);
+    cr_expect_eq(ask(N_CFREE, g, 0, 1, 0), 0);
+    cr_expect_eq(get(g, 0, theirs.first, 0, 1), -N_ESTALE);
+    cr_expect_eq(ask(N_CSYNC, f, 0, 0, 0), 0);
+    cr_assert_eq(alloc(f, 0, 400, &mine), 400);
+    for (uint32_t block = 0; block < l->drives.volume[0].size / BLOCK; block++)
+        if (get(f, 0, block, 0, BLOCK) == (int32_t)BLOCK)
+            cr_expect(all_are(l->payload, BLOCK, 0), "block %u has another file's bytes", block);
+    memcpy(message, &open, sizeof open);
+    memcpy(message + sizeof open, "/.cfs/1", 7);
+    cr_expect_eq(lab_wait(l, lab_send(l, 1, N_FOPEN, message, sizeof open + 7)), -N_EPERM);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/.cfs/1", DISK_NAMES, 0), -N_EACCES);
+    cr_expect_eq(name_op(CFS_NAME_UNLINK, "//.cfs/1", "", 0), -N_EACCES);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/../.cfs/1", DISK_NAMES, 0), -N_EPROTO);
+    cr_expect_eq(name_op(CFS_NAME_UNLINK, "/../.cfs/1", "", 0), -N_EPROTO);
+}
+
+Test(cfs, no_handle_reaches_another_files_bytes)
+{
+    run(foreign_script);
+}
+
+/* Requests that are malformed, or of nothing: nothing changes. */
+static const struct {
+    const char *name;
+    int type;
+    struct cfs_request r;
+    size_t n;
+    int32_t status;
+} bad[] = {
+    {"a length without data", N_CWRITE, {.handle = 1, .bytes = 8}, 7, -N_EPROTO},
+    {"a block and a byte", N_CREAD, {.handle = 1, .offset = 1, .bytes = 4096}, 0, -N_EPROTO},
+    {"a read of nothing", N_CREAD, {.handle = 1}, 0, -N_EPROTO},
+    {"a read with data", N_CREAD, {.handle = 1, .bytes = 8}, 8, -N_EPROTO},
+    {"pointers behind the page", N_CPOINTER, {.handle = 1, .op = 1, .offset = 1023, .bytes = 8}, 8, -N_EPROTO},
+    {"half a pointer", N_CPOINTER, {.handle = 1, .op = 1, .bytes = 6}, 6, -N_EPROTO},
+    {"no handle", N_CREAD, {.bytes = 8}, 0, -N_EBADF},
+    {"a stale handle", N_CREAD, {.handle = 77, .bytes = 8}, 0, -N_ESTALE},
+    {"a header of nothing", N_CHEADER, {.handle = 77}, 0, -N_ESTALE},
+    {"no blocks", N_CALLOC, {.handle = 77}, 0, -N_EINVAL},
+    {"too many blocks", N_CALLOC, {.handle = 77, .arg = CFS_ALLOC_MAX + 1}, 0, -N_EINVAL},
+    {"an unknown op", N_CGROW, {.handle = 77, .op = 2}, 0, -N_EINVAL},
+    {"no such drive", N_CREAD, {.disk = 3, .handle = 1, .bytes = 8}, 0, -N_ENODEV},
+    {"an unknown type", N_CDROP + 1, {.handle = 1}, 0, -N_ENOSYS},
+    {"the last type", 0x807f, {.handle = 1}, 0, -N_ENOSYS},
+};
+
+static void bad_script(struct lab *l)
+{
+    static const uint8_t zeros[16];
+    const uint32_t writes = l->writes;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        cr_expect_eq(lab_ask(l, bad[i].type, bad[i].r, zeros, bad[i].n), bad[i].status, "%s: %d", bad[i].name,
+                     l->head.status);
+    for (size_t n = 0; n < sizeof(struct cfs_request); n += 4)
+        cr_expect_eq(lab_wait(l, lab_send(l, 1, N_CREAD, zeros, n < 16 ? n : 16)), -N_EPROTO);
+    cr_expect_eq(l->writes, writes, "a bad request has changed something");
+}
+
+Test(cfs, refuses_what_is_malformed_or_of_nothing)
+{
+    run(bad_script);
+}
+
+static void other_volume_script(struct lab *l)
+{
+    (void)l;
+    for (uint16_t disk = 0; disk < LAB_DISKS; disk++)
+        cr_expect_eq(ask(N_CSTAT, (struct file){1, 0}, disk, 0, 0), disk == 1 ? 0 : -N_EPROTO, "disk %u", disk);
+}
+
+Test(cfs, a_volume_without_cache_or_with_other_blocks_is_no_disk)
+{
+    lab_make(&lab, KILOBYTES, CACHE_KB);
+    lab.drives.volume[0].data_cache.kb = 0;
+    volume_free(&lab.drives.volume[2]);
+    volume_make(&lab.drives.volume[2], 1024, KILOBYTES, "");
+    lab.drives.volume[2].data_cache = lab.drives.volume[1].data_cache;
+    cr_assert(lab_run(&lab, other_volume_script));
+    finish();
+}
+
+/* ---- Allocation ---- */
+
+static void alloc_script(struct lab *l)
+{
+    struct file f = open_file("/f"), g = open_file("/g");
+    struct cfs_run run;
+    uint32_t last = 0, all = 0;
+    int32_t n;
+
+    for (uint32_t i = 0; i < 5; i++) {
+        cr_expect_eq(alloc(f, 2, 8, &run), 8);
+        cr_expect_eq(run.first % 8, 0);
+        cr_expect(last == 0 || (run.first > last && run.first - last <= 24), "%u is not close behind %u", run.first,
+                  last);
+        last = run.first;
+        cr_expect_eq(alloc(g, 2, 3, &run), 3); /* in its way */
+    }
+    while ((n = alloc(f, 2, 100, &run)) > 0)
+        all += (uint32_t)n;
+    cr_expect_eq(n, -N_ENOSPC);
+    cr_expect_gt(all, 300, "the disk is not full");
+    cr_expect_eq(ask(N_CFREE, f, 2, 0, 0), 0);
+    cr_expect_eq(ask(N_CSTAT, f, 2, 0, 0), 0);
+    struct cfs_counts counts;
+    memcpy(&counts, l->payload, sizeof counts);
+    cr_expect_geq(counts.blocks_free, all);
+    cr_expect_eq(alloc(g, 2, 200, &run), 200);
+    cr_expect_eq(ask(N_CFREE, g, 2, 1, 0), 0);
+    cr_expect_eq(ask(N_CFREE, f, 2, 1, 0), 0);
+}
+
+Test(cfs, takes_aligned_groups_close_by_until_the_disk_is_full)
+{
+    run(alloc_script);
+}
+
+static void cut_script(struct lab *l)
+{
+    static uint8_t data[BLOCK];
+    struct file f = open_file("/f");
+    struct cfs_run run, again;
+
+    memset(data, 'x', sizeof data);
+    cr_assert_eq(alloc(f, 0, 24, &run), 24);
+    for (uint32_t i = 0; i < 24; i++)
+        cr_assert_eq(put(f, 0, block_at(i), 0, data, BLOCK), BLOCK);
+    cr_expect_eq(ask(N_CFREE, f, 0, 0, 5), 0);
+    cr_expect_eq(get(f, 0, run.first + 4, 0, 1), 1);
+    cr_expect_eq(get(f, 0, run.first + 5, 0, 1), -N_EINVAL);
+    cr_expect_eq(ask(N_CSYNC, f, 0, 0, 0), 0);
+    cr_assert_eq(alloc(f, 0, 19, &again), 19);
+    cr_expect_eq(get(f, 0, run.first + 4, 0, BLOCK), BLOCK);
+    cr_expect(all_are(l->payload, BLOCK, 'x'));
+    for (uint32_t block = 0; block < l->drives.volume[0].size / BLOCK; block++)
+        if (block - run.first >= 5 && get(f, 0, block, 0, BLOCK) == (int32_t)BLOCK)
+            cr_expect(all_are(l->payload, BLOCK, 0), "block %u", block);
+}
+
+Test(cfs, what_was_cut_off_is_zeros_when_it_comes_back)
+{
+    run(cut_script);
+}
+
+/* ---- Headers ---- */
+
+static void grow_script(struct lab *l)
+{
+    struct file f = open_file("/f");
+    const uint16_t home = f.home;
+    const struct cfs_request take = {.disk = home, .handle = f.handle};
+    const struct cfs_request set = {.disk = home, .op = 1, .handle = f.handle, .block = 1, .offset = 1000, .bytes = 12};
+    const struct cfs_request page = {.disk = home, .handle = f.handle, .block = 1};
+    const uint32_t pointers[3] = {CFS_POINTER(1, 80), CFS_POINTER(31, 0x07ffffff), CFS_POINTER(0, 1)};
+
+    cr_expect_eq(lab_ask(l, N_CPOINTER, set, pointers, 12), -N_EPERM);
+    cr_expect_eq(ask(N_CGROW, f, home, 1, 5), -N_EPERM);
+    cr_expect_eq(ask(N_CGROW, f, home, 0, 0), 0);
+    cr_expect_eq(ask(N_CGROW, f, home, 0, 0), 0, "the holder's own again");
+    uint32_t second = lab_post(l, 2, N_CGROW, take, NULL, 0), third = lab_post(l, 3, N_CGROW, take, NULL, 0);
+    uint32_t mortal = lab_post(l, 4, N_CGROW, take, NULL, 0), fifth = lab_post(l, 5, N_CGROW, take, NULL, 0);
+    cr_expect_not(lab_answered(l, second));
+    cr_expect_eq(lab_ask(l, N_CPOINTER, set, pointers, 12), 12);
+    cr_expect_eq(ask(N_CSIZE, f, home, 1, 1), -N_EINVAL, "beyond its blocks");
+    cr_expect_eq(ask(N_CGROW, f, home, 1, 2027), 0);
+    cr_expect_eq(lab_wait(l, second), 0);
+    cr_expect_eq(header().blocks, 2027);
+    cr_expect_not(lab_answered(l, third));
+    lab_end_client(l, 4);
+    (void)mortal;
+    lab_end_client(l, 2);
+    cr_expect_eq(lab_wait(l, third), 0);
+    lab_end_client(l, 3);
+    cr_expect_eq(lab_wait(l, fifth), 0, "behind one that ended while it waited");
+    cr_expect_eq(
+        lab_wait(l, lab_post(l, 5, N_CGROW,
+                             (struct cfs_request){.disk = home, .op = 1, .handle = f.handle, .arg = 2027}, NULL, 0)),
+        0);
+    cr_expect_eq(lab_ask(l, N_CPOINTER, page, NULL, 0), BLOCK);
+    cr_expect(all_are(l->payload, 4000, 0) && memcmp(l->payload + 4000, pointers, 12) == 0 &&
+              all_are(l->payload + 4012, 84, 0));
+    cr_expect_eq(ask(N_CSIZE, f, home, 1, 5000000), 0);
+    cr_expect_eq(ask(N_CSIZE, f, home, 1, 100), 0);
+    cr_expect_eq(header().size_bytes, 5000000, "it never becomes less");
+    cr_expect_eq(ask(N_CGROW, f, home, 0, 0), 0);
+    cr_expect_eq(ask(N_CGROW, f, home, 1, 2025), 0);
+    cr_expect_eq(ask(N_CGROW, f, home, 0, 0), 0);
+    cr_expect_eq(ask(N_CGROW, f, home, 1, 2027), 0);
+    cr_expect_eq(lab_ask(l, N_CPOINTER, page, NULL, 0), BLOCK);
+    cr_expect(memcmp(l->payload + 4000, pointers, 4) == 0 && all_are(l->payload + 4004, 92, 0),
+              "a cut pointer is back");
+}
+
+Test(cfs, one_client_at_a_time_grows_a_file)
+{
+    run(grow_script);
+}
+
+static void shut_down_while_waiting(struct lab *l)
+{
+    struct file f = open_file("/f");
+    const struct cfs_request take = {.disk = f.home, .handle = f.handle};
+
+    cr_expect_eq(ask(N_CGROW, f, f.home, 0, 0), 0);
+    lab_post(l, 2, N_CGROW, take, NULL, 0);
+    lab_post(l, 3, N_CGROW, take, NULL, 0);
+}
+
+Test(cfs, who_waits_is_answered_at_the_shutdown)
+{
+    lab_make(&lab, KILOBYTES, CACHE_KB);
+    cr_assert(lab_run(&lab, shut_down_while_waiting));
+    uint32_t answered = 0;
+    for (uint32_t i = 0; i < LAB_PENDING; i++)
+        answered += lab.pending[i].used && lab.pending[i].answered;
+    cr_expect_eq(answered, 2);
+    finish();
+}
+
+/* ---- Names ---- */
+
+static void names_script(struct lab *l)
+{
+    struct file a = open_file("/a"), again = open_file("/a");
+    uint32_t number = CFS_HANDLE_NUMBER(a.handle);
+
+    cr_expect_eq(a.handle, again.handle);
+    cr_expect_eq(a.home, number % 3);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/a", DISK_NAMES, N_O_CREAT | N_O_EXCL), -N_EEXIST);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/none", DISK_NAMES, 0), -N_ENOENT);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/x", "df00  df01", N_O_CREAT), -N_EPROTO);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/x", "", N_O_CREAT), -N_EPROTO);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "x", DISK_NAMES, N_O_CREAT), -N_EPROTO);
+    cr_expect_eq(name_op(CFS_NAME_MKDIR, "/d", "", 0755), 0);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/d", DISK_NAMES, 0), 0);
+    cr_expect_eq(named().number, 0);
+    struct file b = open_file("/d/b");
+    cr_expect_eq(name_op(CFS_NAME_RMDIR, "/d", "", 0), -N_ENOTEMPTY);
+    cr_expect_eq(name_op(CFS_NAME_RENAME, "/a", "/d/c", 0), 0);
+    cr_expect_eq(named().number, 0, "there was no /d/c");
+    cr_expect_eq(name_op(CFS_NAME_RENAME, "/d/c", "/.cfs", 0), -N_EACCES);
+    cr_expect_eq(name_op(CFS_NAME_RENAME, "/d/c", "/d/b", 0), 0);
+    cr_expect_eq(CFS_HANDLE(named().number, named().age), b.handle, "what went");
+    cr_expect_eq(name_op(CFS_NAME_STAT, "/d/b", "", 0), 0);
+    cr_expect_eq(named().number, number);
+    cr_expect_eq(l->payload_bytes, sizeof(struct cfs_named) + strlen(DISK_NAMES));
+    cr_expect_eq(memcmp(l->payload + sizeof(struct cfs_named), DISK_NAMES, strlen(DISK_NAMES)), 0);
+    int32_t n = name_op(CFS_NAME_LIST, "/", "", 0);
+    cr_expect_eq(n, (int32_t)l->payload_bytes);
+    for (int32_t at = 0; at < n;) {
+        struct file_dirent d;
+
+        memcpy(&d, l->payload + at, sizeof d);
+        cr_expect_not(d.name_bytes == 4 && memcmp(l->payload + at + sizeof d, ".cfs", 4) == 0);
+        at += d.record_bytes;
+    }
+    cr_expect_eq(name_op(CFS_NAME_UNLINK, "/d/b", "", 0), 0);
+    cr_expect_eq(named().number, number);
+    cr_expect_eq(name_op(CFS_NAME_RMDIR, "/d", "", 0), 0);
+    cr_expect_eq(name_op(CFS_NAME_LIST, "/none", "", 0), -N_ENOENT);
+    cr_expect_eq(name_op(CFS_NAME_OPS, "/a", "", 0), -N_EINVAL);
+}
+
+Test(cfs, names_are_made_renamed_listed_and_removed)
+{
+    run(names_script);
+}
+
+/* ---- What lasts ---- */
+
+static uint64_t kept_handle;
+static struct cfs_run kept_run;
+
+static void keep(struct lab *l)
+{
+    static uint8_t data[BLOCK];
+    struct file f = open_file("/kept");
+    const struct cfs_request set = {.disk = f.home, .op = 1, .handle = f.handle, .bytes = 4};
+
+    kept_handle = f.handle;
+    cr_assert_eq(alloc(f, 1, 8, &kept_run), 8);
+    fill_pattern(data, BLOCK, 9);
+    cr_assert_eq(put(f, 1, kept_run.first + 2, 0, data, BLOCK), BLOCK);
+    cr_assert_eq(ask(N_CGROW, f, f.home, 0, 0), 0);
+    const uint32_t pointer = CFS_POINTER(1, kept_run.first);
+    cr_assert_eq(lab_ask(l, N_CPOINTER, set, &pointer, 4), 4);
+    cr_assert_eq(ask(N_CGROW, f, f.home, 1, 8), 0);
+    cr_assert_eq(ask(N_CSIZE, f, f.home, 1, 12345), 0);
+    for (uint16_t disk = 0; disk < LAB_DISKS; disk++) {
+        int32_t error = ask(N_CSYNC, f, disk, 0, 0);
+
+        cr_assert(error == 0 || error == -N_ESTALE);
+    }
+}
+
+static void find_kept(struct lab *l)
+{
+    static uint8_t data[BLOCK];
+    struct file f = open_file("/kept"), other = open_file("/other");
+    uint32_t pointer;
+    const struct cfs_request page = {.disk = f.home, .handle = f.handle};
+
+    cr_expect_eq(f.handle, kept_handle);
+    cr_expect_gt(CFS_HANDLE_NUMBER(other.handle), CFS_HANDLE_NUMBER(f.handle), "a number is used again");
+    cr_expect_eq(ask(N_CSIZE, f, f.home, 0, 0), 0);
+    cr_expect_eq(header().size_bytes, 12345);
+    cr_expect_eq(header().blocks, 8);
+    cr_expect_eq(lab_ask(l, N_CPOINTER, page, NULL, 0), BLOCK);
+    memcpy(&pointer, l->payload, sizeof pointer);
+    cr_expect_eq(pointer, CFS_POINTER(1, kept_run.first));
+    fill_pattern(data, BLOCK, 9);
+    cr_expect_eq(get(f, 1, kept_run.first + 2, 0, BLOCK), BLOCK);
+    cr_expect_arr_eq(l->payload, data, BLOCK);
+    cr_expect_eq(get(f, 1, kept_run.first + 3, 0, BLOCK), BLOCK);
+    cr_expect(all_are(l->payload, BLOCK, 0));
+    cr_expect_eq(get((struct file){f.handle + (1ull << 32), 0}, 1, kept_run.first + 2, 0, 1), -N_EPROTO);
+}
+
+Test(cfs, files_last)
+{
+    lab_make(&lab, KILOBYTES, CACHE_KB);
+    cr_assert(lab_run(&lab, keep));
+    cr_expect_eq(lab_fsck(&lab, "-fn"), 0);
+    cr_assert(lab_run(&lab, find_kept));
+    finish();
+}
+
+static uint32_t cut_after; /* so many writes of the drives behind the sync */
+
+/* Adds blocks of that value, with a sync after the first three. */
+static void fill(struct file f, uint32_t blocks, uint8_t value)
+{
+    static uint8_t data[BLOCK];
+    struct cfs_run run;
+
+    memset(data, value, sizeof data);
+    cr_assert_eq(alloc(f, 1, blocks, &run), (int32_t)blocks);
+    for (uint32_t i = 0; i < blocks; i++) {
+        cr_assert_eq(put(f, 1, block_at(i), 0, data, BLOCK), BLOCK);
+        if (i == 2)
+            cr_expect_eq(ask(N_CSYNC, f, 1, 0, 0), 0);
+    }
+}
+
+/* What is free has another file's bytes; one file is synced; the power goes while others are written, and cut. */
+static void keep_and_go_on(struct lab *l)
+{
+    struct file secret = open_file("/secret");
+
+    fill(secret, 200, 'S');
+    cr_assert_eq(ask(N_CFREE, secret, 1, 1, 0), 0);
+    keep(l);
+    l->writes_left = cut_after;
+    struct file g = open_file("/g"), h = open_file("/h");
+    fill(g, 21, 'g');
+    cr_expect_eq(ask(N_CSYNC, g, 1, 0, 0), 0);
+    cr_expect_eq(ask(N_CFREE, g, 1, 0, 9), 0);
+    struct cfs_run run;
+    cr_assert_eq(alloc(g, 1, 12, &run), 12);
+    const struct cfs_request folder = {.disk = 1, .op = CFS_NAME_MKDIR, .bytes = 2};
+    cr_expect_eq(lab_ask(l, N_CNAME, folder, "/d", 2), 0); /* it is durable, and so is what else has changed */
+    fill(g, 13, 'G');
+    fill(h, 32, 'h');
+    cr_expect_eq(ask(N_CSYNC, h, 1, 0, 0), 0);
+}
+
+static bool is_one_of(const uint8_t *bytes, const char *values)
+{
+    return all_are(bytes, BLOCK, 0) || (strchr(values, bytes[0]) && all_are(bytes, BLOCK, bytes[0]));
+}
+
+static void check_kept(struct lab *l)
+{
+    static const char *const names[] = {"/g", "/h"}, *const values[] = {"gG", "h"};
+
+    find_kept(l);
+    for (int i = 0; i < 2; i++) {
+        const bool there = name_op(CFS_NAME_OPEN, names[i], DISK_NAMES, 0) == 0;
+        const struct file f = {CFS_HANDLE(named().number, named().age), 0};
+
+        for (uint32_t block = 0; there && block < l->drives.volume[1].size / BLOCK; block++)
+            if (get(f, 1, block, 0, BLOCK) == (int32_t)BLOCK)
+                cr_expect(is_one_of(l->payload, values[i]), "%s, block %u, after %u writes: '%c'", names[i], block,
+                          cut_after, l->payload[0]);
+    }
+}
+
+Test(cfs, a_power_cut_leaves_what_was_synced_and_nobody_elses_bytes, .timeout = 120)
+{
+    bool cut = true;
+
+    for (cut_after = 0; cut; cut_after++) {
+        lab_make(&lab, KILOBYTES, CACHE_KB);
+        lab_run(&lab, keep_and_go_on);
+        cut = lab.writes_left == 0;
+        lab.writes_left = UINT32_MAX;
+        cr_expect_leq(lab_fsck(&lab, "-fp"), 1, "after %u writes", cut_after);
+        lab.log[0] = '\0';
+        cr_assert(lab_run(&lab, check_kept));
+        cr_expect_eq(lab_fsck(&lab, "-fn"), 0, "after %u writes", cut_after);
+        lab_free(&lab);
+    }
+    cr_expect_gt(cut_after, 20, "only %u writes", cut_after);
+}
+
+/* ---- Random requests, and damage ---- */
+
+static uint64_t random_state;
+
+static uint32_t below(uint32_t n)
+{
+    return random_next(&random_state) % n;
+}
+
+static void random_script(struct lab *l)
+{
+    static const char *const names[] = {"/a", "/b", "/d", "/d/a", "/.cfs/1", "/", "", "//", "/d/../b", "/a/x"};
+    static uint8_t data[BLOCK];
+    uint32_t blocks = (uint32_t)(l->drives.volume[0].size / BLOCK);
+
+    open_file("/a"), open_file("/b");
+    for (uint32_t i = 0; i < 600; i++) {
+        struct cfs_request r = {.disk = (uint16_t)below(LAB_DISKS),
+                                .op = (uint16_t)(below(10) == 0 ? below(70000) : below(2)),
+                                .handle = CFS_HANDLE(below(6), 1000000000),
+                                .block = below(4) == 0 ? below(3) : 200 + below(blocks / 4),
+                                .offset = (uint16_t)below(4096),
+                                .arg = below(5) == 0 ? random_next(&random_state) : below(40)};
+        int type = (int)(N_CNAME + below(14));
+        size_t n = 0;
+
+        r.bytes = (uint16_t)(1 + below(4096u - r.offset));
+        if (type == N_CNAME) {
+            const char *first = names[below(10)], *second = below(2) ? DISK_NAMES : names[below(10)];
+
+            r.op = (uint16_t)below(CFS_NAME_OPS + 1);
+            r.arg |= below(2) ? N_O_CREAT : 0;
+            n = (size_t)snprintf((char *)data, sizeof data, "%s%s", first, second);
+            r.bytes = (uint16_t)strlen(first), r.offset = (uint16_t)strlen(second);
+        } else if (type == N_CPOINTER && r.op == 1) {
+            r.block = below(5), r.offset = (uint16_t)below(1000), r.bytes = (uint16_t)(4 * below(24)), n = r.bytes;
+        } else if (type == N_CWRITE) {
+            n = r.bytes;
+        }
+        if (below(20) == 0)
+            n = below(4096);
+        uint32_t number = lab_post(l, 1 + (int)below(3), type, r, data, n);
+        if (type != N_CGROW)
+            lab_wait(l, number);
+        if (below(60) == 0)
+            for (int client = 1; client <= 3; client++)
+                lab_end_client(l, client);
+    }
+}
+
+Test(cfs, survives_random_requests, .timeout = 120)
+{
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        random_state = seed;
+        lab_make(&lab, KILOBYTES, 64);
+        cr_assert(lab_run(&lab, random_script));
+        cr_expect_eq(lab.log[0], '\0', "seed %u: %s", seed, lab.log);
+        cr_expect_eq(lab_fsck(&lab, "-fn"), 0, "seed %u", seed);
+        lab_free(&lab);
+    }
+}
+
+static void use_damaged(struct lab *l)
+{
+    for (uint32_t number = 1; number <= 2; number++) {
+        const struct file f = {CFS_HANDLE(number, 1000000000), 0};
+
+        for (uint16_t disk = 0; disk < LAB_DISKS; disk++) {
+            const struct cfs_request page = {.disk = disk, .handle = f.handle};
+
+            ask(N_CHEADER, f, disk, 0, 0);
+            lab_ask(l, N_CPOINTER, page, NULL, 0);
+            for (uint32_t block = 0; block < l->drives.volume[disk].size / BLOCK; block += 7)
+                get(f, disk, block, 0, BLOCK);
+            cr_expect_neq(ask(N_CSYNC, f, disk, 0, 0), -N_ENOSYS);
+        }
+    }
+    name_op(CFS_NAME_OPEN, "/kept", DISK_NAMES, 0);
+    name_op(CFS_NAME_OPEN, "/new", DISK_NAMES, N_O_CREAT);
+}
+
+/* Bytes of heads, bits and names on the disks become others: requests fail, or find less; nothing crashes. */
+Test(cfs, survives_damaged_heads_and_names, .timeout = 120)
+{
+    for (uint32_t seed = 1; seed <= 40; seed++) {
+        random_state = seed;
+        lab_make(&lab, KILOBYTES, CACHE_KB);
+        cr_assert(lab_run(&lab, keep));
+        for (uint32_t i = 0; i < LAB_DISKS; i++)
+            for (uint8_t *at = lab.drives.volume[i].bytes; at < lab.drives.volume[i].bytes + lab.drives.volume[i].size;
+                 at += BLOCK) {
+                const uint32_t magic = CFS_HEAD_MAGIC;
+
+                if (memcmp(at, &magic, 4) == 0 || memcmp(at, "cfs 1", 5) == 0 || memcmp(at, "65\n", 3) == 0)
+                    at[below(40)] ^= (uint8_t)(1u << below(8));
+            }
+        lab_run(&lab, use_damaged);
+        cr_expect_leq(lab_fsck(&lab, "-fp"), 1, "seed %u", seed);
+        lab_free(&lab);
+    }
+}
