@@ -18,7 +18,8 @@ endif
 
 PUBLIC_HEADERS := \
     $(patsubst vertex/include/%,$(B)/include/%,$(wildcard vertex/include/*.h vertex/include/sys/*.h)) \
-    $(B)/include/ncube/errors.h $(B)/include/pio.h $(B)/include/pattern.h $(B)/include/group.h
+    $(B)/include/ncube/errors.h $(B)/include/pio.h $(B)/include/pattern.h $(B)/include/group.h \
+    $(B)/include/mpi.h
 
 $(B)/include/%.h: vertex/include/%.h
 	@mkdir -p $(@D)
@@ -30,6 +31,9 @@ $(B)/include/pattern.h: libpio/map/pattern.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/include/group.h: libpio/group/group.h
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/include/mpi.h: libpio/mpi/mpi.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/include/pio.h: libpio/file/pio.h
@@ -129,6 +133,16 @@ $(NCC): images/ncc $(B)/newlib.path
 	@mkdir -p $(@D)
 	@sed 's|@NEWLIB@|$(NEWLIB)|; s|@PERMISSIVE@|$(NCC_PERMISSIVE)|' $< >$@.new && chmod +x $@.new && mv $@.new $@
 
+# MPI's compiler and launchers
+MPI_COMMANDS := $(B)/bin/mpicc $(B)/bin/mpirun $(B)/bin/mpiexec
+$(B)/bin/mpicc: images/mpicc
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/bin/mpirun $(B)/bin/mpiexec: images/mpirun
+	@mkdir -p $(@D)
+	@cp $< $@
+PROGRAMS += $(MPI_COMMANDS)
+
 # ar and ranlib by the names of the time.
 ARCHIVERS := $(B)/bin/nar $(B)/bin/nranlib
 $(ARCHIVERS): $(B)/bin/n%:
@@ -165,6 +179,9 @@ $(foreach src,$(wildcard images/examples/*.c),\
 $(foreach src,$(wildcard images/examples/pipeline/*.c),\
     $(eval $(call node_program,examples/pipeline/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio) -lm)))
 
+$(foreach src,$(wildcard images/examples/mpi/*.c),\
+    $(eval $(call node_program,examples/mpi/$(basename $(notdir $(src))),$(src),-lm)))
+
 # The shell
 $(eval $(call node_program,examples/nsh,$(wildcard images/nsh/*.c),-I. $(if $(LIBPIO),-lpio)))
 
@@ -180,7 +197,7 @@ PROGRAMS += $(MACHINES)
 
 # Their sources and a machine file beside them, for who has no clone
 EXAMPLES := $(patsubst images/examples/%,$(B)/examples/%,$(wildcard images/examples/*.[ch] \
-    images/examples/pipeline/*.[ch])) $(B)/examples/sandia.conf
+    images/examples/pipeline/*.[ch] images/examples/mpi/*)) $(B)/examples/sandia.conf
 $(B)/examples/%: images/examples/%
 	@mkdir -p $(@D)
 	@cp $< $@

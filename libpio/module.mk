@@ -9,7 +9,8 @@ NDEVICE_SRCS := $(addprefix libpio/,ndevices/ioctl.c ndevices/mapped.c ndevices/
     ndevices/nredist.c ndevices/striped.c ndevices/striped_names.c pipes/pipe.c pipes/pipe_end.c pipes/pipe_message.c \
     pipes/pipe_poll.c pipes/pipe_read.c pipes/pipe_write.c)
 GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c parts.c)
-LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS)
+MPI_SRCS := $(wildcard libpio/mpi/*.c)
+LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS) $(MPI_SRCS)
 
 # A machine of volumes in memory
 FAKE := $(addprefix tests/libpio/,fake.c fake_volumes.c fake_calls.c fake_transfers.c random_pattern.c)
@@ -37,7 +38,7 @@ $(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_window,$(PATTERN_TEST)))
 
 # Against Open MPI and HDF5, where they are installed
-SHELL_TESTS += tests/libpio/test_judges.sh
+SHELL_TESTS += tests/libpio/test_judges.sh tests/libpio/test_mpi.sh
 
 $(eval $(call host_test,libpio/test_mapped_device,libpio/ndevices/mapped.c $(PATTERN_TEST)))
 

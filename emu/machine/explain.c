@@ -10,6 +10,7 @@
 
 #include "emu/base/alike.h"
 #include "emu/base/host.h"
+#include "emu/machine/told.h"
 #include "emu/machine/unread.h"
 #include "emu/job/where.h"
 
@@ -47,6 +48,8 @@ static bool describe_node(struct machine *m, const struct job *j, uint32_t index
     if (!ncu_wait_word(m->ncu, index))
         return describe_running(m, j, index, options, text, bytes);
     if (j && ncu_waits_for_pipe(m->ncu, index, &pipe, &kind) && job_describe_pipe(j, address, pipe, kind, text, bytes))
+        return true;
+    if (j && job_awaits_node(j, address) && told_describe(m, j, index, text, bytes))
         return true;
     if (!ncu_describe_wait(m->ncu, index, text, bytes))
         return j && job_describe_end(j, address, text, bytes);

@@ -16,8 +16,7 @@ static uint64_t find_running(struct machine *m)
     return m->running_va;
 }
 
-/* Reads from Vertex's memory on a node. False: there is none at that address. */
-static bool read_at(const struct machine *m, uint32_t index, uint64_t va, void *to, size_t bytes)
+bool unread_read(const struct machine *m, uint32_t index, uint64_t va, void *to, size_t bytes)
 {
     const struct cabinet *c = &m->cabinet[machine_cabinet_of(m, index)];
     uint64_t at = va - VERTEX_WINDOW_VA;
@@ -26,6 +25,13 @@ static bool read_at(const struct machine *m, uint32_t index, uint64_t va, void *
         return false;
     memcpy(to, cabinet_window(c, machine_hart_of(m, index)) + at, bytes);
     return true;
+}
+
+uint64_t unread_process(struct machine *m, uint32_t index)
+{
+    uint64_t process;
+
+    return unread_read(m, index, find_running(m), &process, sizeof process) ? process : 0;
 }
 
 /* Adds a message to its kind. */
@@ -50,17 +56,17 @@ uint32_t unread_list(struct machine *m, const struct job *j, uint32_t index, uin
     int32_t next;
 
     if (!job_awaits_node(j, ncu_address(m->ncu, index)) ||
-        (process == 0 && !read_at(m, index, find_running(m), &process, sizeof process)) ||
-        !read_at(m, index, process + PROC_INBOX_OFFSET, &message, sizeof message) ||
-        !read_at(m, index, process + PROC_INBOX_COUNT_OFFSET, &left, sizeof left))
+        (process == 0 && !unread_read(m, index, find_running(m), &process, sizeof process)) ||
+        !unread_read(m, index, process + PROC_INBOX_OFFSET, &message, sizeof message) ||
+        !unread_read(m, index, process + PROC_INBOX_COUNT_OFFSET, &left, sizeof left))
         return 0;
-    for (; left > 0 && read_at(m, index, message + MESSAGE_TAG_OFFSET, &tag, sizeof tag); left--) {
+    for (; left > 0 && unread_read(m, index, message + MESSAGE_TAG_OFFSET, &tag, sizeof tag); left--) {
         struct unread_kind new = {.type = TAG_NUMBER(tag), .messages = 1};
 
-        if (TAG_IS_PROGRAM(tag) && read_at(m, index, message + MESSAGE_NODE_OFFSET, &new.node, sizeof new.node) &&
-            read_at(m, index, message + MESSAGE_BYTES_OFFSET, &new.bytes, sizeof new.bytes))
+        if (TAG_IS_PROGRAM(tag) && unread_read(m, index, message + MESSAGE_NODE_OFFSET, &new.node, sizeof new.node) &&
+            unread_read(m, index, message + MESSAGE_BYTES_OFFSET, &new.bytes, sizeof new.bytes))
             n = add(kind, n, most, &new);
-        if (!read_at(m, index, message, &next, sizeof next) || next == 0)
+        if (!unread_read(m, index, message, &next, sizeof next) || next == 0)
             break;
         message += (uint64_t)(int64_t)next;
     }

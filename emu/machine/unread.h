@@ -19,6 +19,10 @@ struct unread_kind {
  * there are, at most `most`. The node must not be running. */
 uint32_t unread_list(struct machine *m, const struct job *j, uint32_t index, uint64_t process, struct unread_kind *kind,
                      uint32_t most);
+/* Reads from Vertex's memory on a node. False: there is none at that address. */
+bool unread_read(const struct machine *m, uint32_t index, uint64_t va, void *to, size_t bytes);
+/* Vertex's address of the process that ran last on a node; 0: there is none. */
+uint64_t unread_process(struct machine *m, uint32_t index);
 /* Writes "node 5", as the job numbers it, or "the host". */
 void unread_sender(const struct job *j, uint32_t address, char *text, size_t bytes);
 

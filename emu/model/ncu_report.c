@@ -172,6 +172,16 @@ bool ncu_waits_for_message(const struct ncu *n, uint32_t index)
     return n->node[index].idle && ncu_idle_kind(&n->node[index]) == NCU_WAIT_MESSAGE;
 }
 
+bool ncu_may_wait_in(const struct ncu *n, uint32_t index, uint32_t context)
+{
+    const struct ncu_node *node = &n->node[index];
+
+    if (!node->idle || node->wait[0] == NCU_WAIT_POLL)
+        return node->idle;
+    return ncu_waits_for_message(n, index) && node->wait[2] != NCU_WAIT_ANY &&
+           TAG_CONTEXT((uint32_t)node->wait[2]) == context;
+}
+
 bool ncu_waits_for_pipe(const struct ncu *n, uint32_t index, uint32_t *pipe, uint32_t *kind)
 {
     const uint64_t *wait = n->node[index].wait;

@@ -176,6 +176,37 @@ def block_groups(lab):
                  row, [2, 4, 8, 16, 50, 64, 256])
 
 
+def block_mpi(lab):
+    run = lab.run("-d", 1, lab.guest("mpi_costs"), "pair")
+
+    def row(n):
+        return ["%d" % n, "%.1f" % run.value("way-%d=" % n), "%.1f" % run.value("vertex-%d=" % n),
+                "%.1f %%" % run.value("stream-%d=" % n)]
+
+    return table("bytes | MPI_Send to MPI_Recv, us | nwrite to nread, us | a stream: of the channel", row,
+                 [8, 64, 1024, 4096, 16384, 65536, 1048576])
+
+
+def block_mpi_collectives(lab):
+    def row(dim):
+        run = lab.run("-d", dim, lab.guest("mpi_costs"), "collectives")
+        pairs = [cell for name in ("barrier", "bcast", "allreduce")
+                 for cell in ("%.0f" % run.value(name + "="), "%.0f" % run.value("group-" + name + "="))]
+        return ["%d" % (1 << dim), "%.0f" % run.value("init="), *pairs,
+                "%.1f %%" % (100 * 1048576 * 9 / 20 / run.value("long="))]
+
+    return table("ranks | MPI_Init, us | MPI_Barrier | group_barrier | MPI_Bcast, 8 B | group_broadcast | "
+                 "MPI_Allreduce, 8 B | group_all_reduce | MPI_Allreduce, 1 MB: of a channel", row, [1, 3, 6])
+
+
+def block_mpi_any(lab):
+    def row(dim):
+        run = lab.run("-d", dim, lab.guest("mpi_costs"), "any")
+        return ["%d" % ((1 << dim) - 1), "%.0f" % run.value("any="), "%.1f" % (run.value("init=") / 1000)]
+
+    return table("senders | MPI_Recv of any, us each | MPI_Init, ms", row, [3, 6, 9, 10])
+
+
 def on_one_drive(lab, dim, *words):
     return lab.run("-d", dim, *words, machine=ONE_DRIVE, images=IMAGES_1K, stats=True)
 

@@ -44,12 +44,6 @@ int collect_take(struct group *g, int place, void *buf, long bytes, int type);
 /* The result of a message to or from that place: an error is noted in g->failed. */
 int collect_note(struct group *g, int place, long result);
 
-/* Where the search for a process's rank begins in g->lookup. */
-static inline uint32_t group_hash(const struct group *g, int process)
-{
-    return (uint32_t)process * 2654435769u >> (32 - g->lookup_bits); /* Knuth's multiplicative hashing */
-}
-
 /* As group_make; the members are processes of the program, even if `nself` is a domain. The caller calls trap_note. */
 int group_make_of(struct group *g, const int *member, int size);
 

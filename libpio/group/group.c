@@ -17,18 +17,6 @@ static bool is_rank(const struct group *g, int rank)
 
 /* ---- Messages ---- */
 
-static int rank_of(const struct group *g, int process)
-{
-    if (!g->process)
-        return N_NODE_OF(process);
-    for (uint32_t at = group_hash(g, process);; at = (at + 1) & ((1u << g->lookup_bits) - 1)) {
-        int rank = g->lookup[at];
-
-        if (rank < 0 || g->process[rank] == process)
-            return rank < 0 ? N_ANY : rank;
-    }
-}
-
 static bool may_match(const struct group *g, int rank, int type)
 {
     return (rank == N_ANY || is_rank(g, rank)) && type >= N_ANY && type <= GROUP_TYPE_MAX;
@@ -55,7 +43,7 @@ static int receive(struct group *g, void *buf, int n, int *rank, int *type, bool
     int result =
         (int)(tests ? trap_test_context(&src, of, g->context) : trap_read_context(buf, n, &src, of, g->context));
     if (src != N_ANY)
-        *from = rank_of(g, src);
+        *from = collect_rank_of(g, src);
     if (result < 0 && !tests)
         g->failed = *from;
     return result;

@@ -6,6 +6,7 @@
 #define NCUBE_GROUP_MEMBERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sysn.h>
 
 #include "libpio/group/group.h"
@@ -28,6 +29,25 @@ static inline int collect_process(const struct group *g, int rank)
 static inline int collect_process_at(const struct group *g, int place)
 {
     return collect_process(g, collect_rank(g, place));
+}
+
+/* Where the search for a process's rank begins in g->lookup. */
+static inline uint32_t group_hash(const struct group *g, int process)
+{
+    return (uint32_t)process * 2654435769u >> (32 - g->lookup_bits); /* Knuth's multiplicative hashing */
+}
+
+/* N_ANY: it is no member. */
+static inline int collect_rank_of(const struct group *g, int process)
+{
+    if (!g->process)
+        return N_NODE_OF(process);
+    for (uint32_t at = group_hash(g, process);; at = (at + 1) & ((1u << g->lookup_bits) - 1)) {
+        int rank = g->lookup[at];
+
+        if (rank < 0 || g->process[rank] == process)
+            return rank < 0 ? N_ANY : rank;
+    }
 }
 
 /* 2^k members. */

@@ -133,7 +133,11 @@
                         /*                                      from src; -1: leaves that out. An error: */ \
                         /*                                      a1 = creads left, a2 = -1: has written   */ \
     X(work, 85)         /* 1 or 0                               0; a call works for files from here on,  */ \
-                        /*                                      at stated costs, or no longer            */
+                        /*                                      at stated costs, or no longer            */ \
+    X(endjob, 86)       /* status                               does not return: the job ends with it    */ \
+    X(tell, 87)         /* struct abi_call *, or 0: none        bytes of the node's memory, and in bits  */ \
+                        /*                                      0 to 3 the program's processes on it;    */ \
+                        /*                                      reports have what it says of a wait      */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -158,6 +162,21 @@ struct abi_whoami {
     int32_t broadcasts; /* 1: the network can broadcast to it (machine.h) */
     int32_t nodes;      /* of the subcube; fewer if a number was given (ncube run -n) */
 };
+
+/* For tell: the library's call that a process waits in, which the library keeps here, aligned to ABI_CALL_BYTES. */
+#define ABI_CALL_BYTES 128u
+struct abi_call {
+    char call[32];         /* "MPI_Recv"; "": none */
+    char communicator[64]; /* its name */
+    int32_t rank;          /* of the process there, ABI_CALL_NONE */
+    int32_t peer, tag;     /* ABI_CALL_ANY, ABI_CALL_NONE; a peer without a tag is a root */
+    uint32_t sends;        /* 1: the peer is to receive */
+    uint32_t context;      /* of the messages that it waits for */
+    uint32_t pad[3];
+};
+_Static_assert(sizeof(struct abi_call) == ABI_CALL_BYTES, "abi_call layout");
+#define ABI_CALL_ANY  (-1)
+#define ABI_CALL_NONE (-100)
 
 /* SIGALRM arrives at at_cycles, then every interval_cycles. */
 struct abi_itimer {

@@ -395,9 +395,13 @@ _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
 #define PROC_FILES              256u
 #define FRAME_ARGUMENTS_OFFSET  80u /* in Vertex's struct trap_frame: of a call's arguments, a0-a5 */
 #define FRAME_RETURN_OFFSET     8u  /* ra, and then sp */
-#define MESSAGE_BYTES_OFFSET    32u
-#define MESSAGE_TAG_OFFSET      44u
-#define MESSAGE_NODE_OFFSET     48u
+/* Where it waits: `replaced`, a bool; and the place in the window of its struct abi_call (abi.h), uint32_t, whose bit 0
+ * is what `replaced` was then: another program that has told nothing may have taken its place since. */
+#define PROC_REPLACED_OFFSET 6u
+#define PROC_CALL_OFFSET     892u
+#define MESSAGE_BYTES_OFFSET 32u
+#define MESSAGE_TAG_OFFSET   44u
+#define MESSAGE_NODE_OFFSET  48u
 
 struct exit_fault {              /* the registers at the fault */
     uint64_t pc, address, cause; /* cause: scause */

@@ -25,6 +25,8 @@ static inline int trap_note(int result)
 }
 
 _Noreturn void trap_exit(long status);
+_Noreturn void trap_endjob(long status);
+long trap_tell(const struct abi_call *call);
 long trap_whoami(struct abi_whoami *whoami);
 /* What trap_whoami tells, without a trap but for the first time: a process keeps its numbers. traps/self.c */
 const struct abi_whoami *trap_self(void);

@@ -24,6 +24,8 @@
 _Static_assert(offsetof(struct proc, death) == PROC_DEATH_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, inbox.first) == PROC_INBOX_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, inbox.count) == PROC_INBOX_COUNT_OFFSET, "vertex/contract/system.h");
+_Static_assert(offsetof(struct proc, call) == PROC_CALL_OFFSET, "vertex/contract/system.h");
+_Static_assert(offsetof(struct proc, replaced) == PROC_REPLACED_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, successor.first) == PROC_SUCCESSOR_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, file) == PROC_FILES_OFFSET && PROC_FILES == PROC_FILES_MAX, "system.h");
 _Static_assert(offsetof(struct message, link[QUEUE_ARRIVAL].next) == 0, "vertex/contract/system.h");

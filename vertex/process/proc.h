@@ -95,6 +95,7 @@ struct proc {
 
     /* waiting: dispatch.c, timer.c */
     bool waiting;
+    uint32_t call; /* syscall.c; PROC_CALL_OFFSET of system.h; 0: none */
     struct proc_wait wait;
     uint64_t deadline_cycles; /* NCU_TIMER_NONE: none */
     bool timed_out;           /* the deadline has passed */

@@ -49,6 +49,25 @@ int64_t sys_exit(struct proc *p, const uint64_t *arg)
     proc_exit(p);
 }
 
+/* As a signal that ends the program, but with the caller's status, and without a line. */
+int64_t sys_endjob(struct proc *p, const uint64_t *arg)
+{
+    proc_set_death(p, EXIT_SIGNAL, (int32_t)(arg[0] & 0xff));
+    proc_exit(p);
+}
+
+int64_t sys_tell(struct proc *p, const uint64_t *arg)
+{
+    const char *call = arg[0] == 0 ? NULL : vm_contiguous(&p->vm, arg[0], ABI_CALL_BYTES, PTE_W);
+
+    if (arg[0] % ABI_CALL_BYTES != 0)
+        return -N_EINVAL;
+    if (arg[0] != 0 && !call)
+        return -N_EFAULT;
+    p->call = call ? (uint32_t)(call - (const char *)VERTEX_WINDOW_VA) | p->replaced : 0;
+    return (int64_t)(MAILBOX->ram_bytes | p->procs);
+}
+
 int64_t sys_whoami(struct proc *p, const uint64_t *arg)
 {
     struct abi_whoami who = {.node = p->logical,

@@ -1,0 +1,19 @@
+/* What collective calls share (coll_*.c). */
+#ifndef NCUBE_MPI_COLLECTIVES_H
+#define NCUBE_MPI_COLLECTIVES_H
+
+#include "libpio/mpi/request.h"
+
+/* What a result of collect.h is as a class. */
+static inline int collective_error(struct mpi_comm *c, int result)
+{
+    return result < 0 ? mpi_error_of_message(c, result, c->group.failed) : MPI_SUCCESS;
+}
+
+static inline int check_root(const struct mpi_comm *c, int root)
+{
+    return root >= 0 && root < c->group.size ? MPI_SUCCESS
+                                             : mpi_error(MPI_ERR_ROOT, "%ld is not below %ld", root, c->group.size);
+}
+
+#endif

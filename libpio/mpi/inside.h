@@ -1,0 +1,155 @@
+/*
+ * What all of MPI's functions share: the state of a process, communicators, the way into a call and out of it.
+ *
+ * MPI_Init makes one group of all processes (libpio/group/group.h); every communicator is a number below COMMS_MAX in
+ * the context of this group, and a group made there without a message. The types of messages in that context:
+ *
+ *   c                       a message of communicator c, or its header (wire.h)
+ *   WIRE_CONTROL            answers, and room given back
+ *   WIRE_DATA + n           data of message n of this sender, in pieces, for which the receiver has asked
+ *   COLLECTIVE_TYPE(c, op)  a collective call of communicator c; a wildcard does not match these
+ */
+#ifndef NCUBE_MPI_INSIDE_H
+#define NCUBE_MPI_INSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libpio/group/collect.h"
+#include "libpio/group/members.h"
+#include "libpio/mpi/match.h"
+#include "libpio/mpi/mpi.h"
+#include "vertex/contract/abi.h"
+
+#define COMMS_MAX    1024
+#define WIRE_CONTROL 0x4000
+#define WIRE_DATA    0x4001
+#define WIRE_NUMBERS 0x3fff /* of messages whose data follows, used in turn */
+
+enum collective {
+    COLLECTIVE_END, /* of communicator 0: group_free, in MPI_Finalize */
+    COLLECTIVE_BARRIER,
+    COLLECTIVE_BCAST,
+    COLLECTIVE_REDUCE,
+    COLLECTIVE_ALLREDUCE,
+    COLLECTIVE_MAKE,
+    COLLECTIVE_CALLS = 16
+};
+#define COLLECTIVE_TYPE(number, op) ((int)TYPE_COLLECTIVE + COLLECTIVE_CALLS * (number) + (op))
+_Static_assert(COMMS_MAX <= WIRE_CONTROL, "a type for each communicator");
+_Static_assert(WIRE_DATA + WIRE_NUMBERS == (int)TYPE_COLLECTIVE && COLLECTIVE_TYPE(COMMS_MAX, 0) <= 0x10000,
+               "types do not overlap");
+
+/* What a handle is: its kind, an index, and in the upper half how often the index has been used before. */
+#define HANDLE_KIND(handle)  ((uintptr_t)(handle) >> 24 & 0xff)
+#define HANDLE_INDEX(handle) ((uintptr_t)(handle)&0xffffff)
+#define HANDLE_OF(type, kind, index, nth) \
+    ((type)((uintptr_t)(nth) << 32 | (uintptr_t)(kind) << 24 | (uintptr_t)(index)))
+
+enum handle_kind { HANDLE_COMM = 0x11, HANDLE_REQUEST, HANDLE_MESSAGE, HANDLE_ERRHANDLER, HANDLE_TYPE, HANDLE_OP };
+
+struct mpi_comm {
+    struct group group;
+    int number;
+    MPI_Comm handle;
+    MPI_Errhandler errhandler;
+    struct mpi_queue posted;     /* receives that wait for a message: struct mpi_request */
+    struct mpi_queue unexpected; /* messages that wait for a receive: struct mpi_arrival */
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+enum mpi_phase { MPI_NOT_YET, MPI_RUNS, MPI_OVER };
+
+struct mpi_world {
+    enum mpi_phase phase;
+    struct group group; /* of all processes; its context has all messages */
+    int process;        /* the caller's */
+    struct mpi_comm *comm[COMMS_MAX];
+};
+extern struct mpi_world mpi_world;
+
+/* ---- The call that the process is in ---- */
+
+/* For lines about errors, and for reports (tell of vertex/contract/abi.h). */
+struct mpi_call {
+    const char *name; /* 32 bytes from there: "MPI_Send" */
+    const struct mpi_comm *comm;
+    int peer, tag;
+    bool sends; /* the peer is to receive */
+};
+extern struct mpi_call mpi_call;
+
+#define MPI_NO_PEER ABI_CALL_NONE
+
+/* Begins a call: its name, communicator, and the peer and tag that it waits for. */
+#define MPI_ENTER(call, comm, peer, tag)                                                  \
+    do {                                                                                  \
+        static const char mpi_name_of_call[32] __attribute__((aligned(8))) = "MPI_" call; \
+        mpi_call = (struct mpi_call){mpi_name_of_call, comm, peer, tag, false};           \
+    } while (0)
+
+/* Where ncube finds what a call waits for: known from MPI_Init on (returns the bytes of the node's memory); written
+ * before a wait; a communicator has another name. */
+long mpi_tell_start(int context);
+void mpi_tell_anew(void);
+void mpi_tell_wait(void);
+void mpi_tell_other(const char *name, const struct mpi_comm *c);
+
+extern struct abi_call mpi_told; /* what ncube reads: */
+extern const char *mpi_told_name;
+extern const struct mpi_comm *mpi_told_comm;
+
+static inline void mpi_tell(const char *name, const struct mpi_comm *c, int peer, int tag)
+{
+    if (name != mpi_told_name || c != mpi_told_comm)
+        mpi_tell_other(name, c);
+    mpi_told.peer = peer;
+    mpi_told.tag = tag;
+    mpi_told.sends = 0;
+}
+
+/* NULL: no such communicator. */
+static inline struct mpi_comm *mpi_find_comm(MPI_Comm handle)
+{
+    struct mpi_comm *c = HANDLE_INDEX(handle) < COMMS_MAX ? mpi_world.comm[HANDLE_INDEX(handle)] : NULL;
+
+    return c && c->handle == handle ? c : NULL;
+}
+
+/* ---- Errors: errors.c ---- */
+
+/* Notes why the call fails, with at most two numbers for the text, and returns the class. */
+int mpi_error(int class, const char *why, long first, long second);
+
+/* What a call on that communicator returns after an error, from 0 on: calls the error handler, which may not return. */
+int mpi_fail(struct mpi_comm *comm, int class);
+
+/* The way out of a call. */
+static inline int mpi_leave(struct mpi_comm *comm, int class)
+{
+    return class == MPI_SUCCESS ? class : mpi_fail(comm, class);
+}
+
+/* The same where a handle is no communicator, and for calls without one. They end the program if MPI does not run. */
+int mpi_fail_comm(MPI_Comm handle);
+int mpi_fail_alone(int class);
+
+/* Ends the program if MPI does not run. */
+void mpi_must_run(void);
+
+/* What a failed message, with a negative error of <n_errno.h> to or from a rank, is as a class. */
+int mpi_error_of_message(const struct mpi_comm *comm, long result, int rank);
+
+/* Ends the job with that status. */
+_Noreturn void mpi_end_job(int status);
+
+/* The text of a class; NULL: there is none. */
+const char *mpi_class_text(int class);
+
+/* Calls a function of the program for errors; NULL: it has none. Set by errhandlers.c. */
+extern void (*mpi_call_errhandler)(struct mpi_comm *comm, int code);
+
+/* MPI_F is weak, so that a tool can have its own one, which calls PMPI_F. */
+#define MPI_NAME(name) __typeof(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * Requests of the program (MPI_Request): a table of those that it has a handle for.
+ */
+#ifndef NCUBE_MPI_REQUESTS_H
+#define NCUBE_MPI_REQUESTS_H
+
+#include "libpio/mpi/request.h"
+
+/* A new request, with no fields set but the handle. NULL: no memory. */
+struct mpi_request *requests_new(void);
+/* Gives a request back; it is done, or has not begun. */
+void requests_free(struct mpi_request *r);
+/* NULL: no such request; not for MPI_REQUEST_NULL. */
+struct mpi_request *requests_find(MPI_Request handle);
+
+/* Takes over a request that has been checked: begins it, if `starts`, and gives the program its handle. Of one that
+ * has failed the check, `error` is returned. */
+int requests_begin(struct mpi_request *checked, int error, bool starts, MPI_Request *request);
+void requests_start(struct mpi_request *r);
+
+/* Ends a request of the program that is done: sets the status, and *handle. Returns its error. */
+int requests_end(struct mpi_request *r, MPI_Request *handle, MPI_Status *status);
+
+/* Whether a handle is one that nobody has to wait for: MPI_REQUEST_NULL, or a persistent request that is not active.
+ * Sets *r; *error if there is no such request. */
+bool requests_is_idle(MPI_Request handle, struct mpi_request **r, int *error);
+
+void requests_drop_all(void);
+
+/* Begins a buffered send. Set by bsend.c, if the program has any. */
+extern void (*requests_start_buffered)(struct mpi_request *r);
+
+#endif

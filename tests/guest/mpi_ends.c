@@ -1,0 +1,244 @@
+/*
+ * How MPI programs end that do something wrong, each case by itself: tests/machine/test_mpi.c judges the lines. Cases
+ * that end well print "passed".
+ */
+#include <mpi.h>
+
+#include "check.h"
+
+static int rank, size;
+
+static void begin(void)
+{
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+}
+
+/* ---- Deadlocks ---- */
+
+static void receive_from_each_other(void)
+{
+    int value;
+
+    begin();
+    MPI_Recv(&value, 1, MPI_INT, rank ^ 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void synchronous_to_each_other(void)
+{
+    int value = 0;
+
+    begin();
+    MPI_Ssend(&value, 1, MPI_INT, rank ^ 1, 3, MPI_COMM_WORLD);
+}
+
+static void different_collectives(void)
+{
+    int value = 0;
+
+    begin();
+    if (rank == 0)
+        MPI_Barrier(MPI_COMM_WORLD);
+    else
+        MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
+static void rank_dies(void)
+{
+    double sum, value = 1;
+
+    begin();
+    for (;;)
+        MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void wait_for_any(void)
+{
+    MPI_Request r;
+    int value;
+
+    begin();
+    if (rank == 0) {
+        MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+}
+
+/* ---- Ends ---- */
+
+static void abort_while_others_wait(void)
+{
+    begin();
+    if (rank == size - 1)
+        MPI_Abort(MPI_COMM_WORLD, 42);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
+static void no_finalize(void)
+{
+    begin();
+    if (rank == 1)
+        exit(0);
+    MPI_Finalize();
+    exit(0);
+}
+
+static void before_init(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void after_finalize(void)
+{
+    int value = 0;
+
+    begin();
+    MPI_Finalize();
+    if (rank == 0)
+        MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    exit(0);
+}
+
+static void init_twice(void)
+{
+    begin();
+    MPI_Init(NULL, NULL);
+}
+
+/* ---- Errors that are fatal ---- */
+
+static void bad_rank(void)
+{
+    int value = 0;
+
+    begin();
+    if (rank == 0)
+        MPI_Send(&value, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
+static void no_buffer(void)
+{
+    begin();
+    if (rank == 0)
+        MPI_Send(NULL, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
+static void too_long(void)
+{
+    double values[10] = {0};
+
+    begin();
+    if (rank == 0)
+        MPI_Send(values, 10, MPI_DOUBLE, 1, 5, MPI_COMM_WORLD);
+    else if (rank == 1)
+        MPI_Recv(values, 5, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+}
+
+static void counts_differ(void)
+{
+    int values[100] = {0};
+
+    begin();
+    MPI_Bcast(values, rank == 0 ? 100 : 50, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
+/* ---- Floods: these end well ---- */
+
+/* Every rank sends to rank 0, which receives all in the opposite order, while another waits for it. */
+static void flood(void)
+{
+    enum { EACH = 40, BYTES = 3000 };
+    static char data[EACH][BYTES];
+    MPI_Request r[EACH];
+    MPI_Status s;
+
+    begin();
+    for (int i = 0; i < EACH && rank > 0; i++) {
+        memset(data[i], rank + i, BYTES);
+        MPI_Isend(data[i], BYTES, MPI_CHAR, 0, i, MPI_COMM_WORLD, &r[i]);
+    }
+    if (rank == 0)
+        for (int from = size - 1; from > 0; from--)
+            for (int i = EACH - 1; i >= 0; i--) {
+                MPI_Recv(data[0], BYTES, MPI_CHAR, from, i, MPI_COMM_WORLD, &s);
+                check_equal(data[0][BYTES - 1], (char)(from + i));
+            }
+    else
+        MPI_Waitall(EACH, r, MPI_STATUSES_IGNORE);
+    MPI_Finalize();
+}
+
+/* 10,000 small messages to a rank that receives them last: the last first. */
+static void last_first(void)
+{
+    enum { N = 10000 };
+    static MPI_Request r[N];
+    static int value[N];
+    int got;
+
+    begin();
+    for (int i = 0; i < N && rank == 1; i++) {
+        value[i] = i;
+        MPI_Isend(&value[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, &r[i]);
+    }
+    for (int i = N - 1; i >= 0 && rank == 0; i--) {
+        MPI_Recv(&got, 1, MPI_INT, 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check_equal(got, i);
+    }
+    if (rank == 1)
+        MPI_Waitall(N, r, MPI_STATUSES_IGNORE);
+    MPI_Finalize();
+}
+
+/* Requests that are freed, cancelled, and never waited for. */
+static void forgotten(void)
+{
+    static char data[100000];
+    MPI_Request r;
+
+    begin();
+    for (int i = 0; i < 50; i++) {
+        MPI_Irecv(data, 1, MPI_CHAR, MPI_ANY_SOURCE, 500 + i, MPI_COMM_WORLD, &r);
+        if (i % 2)
+            MPI_Cancel(&r);
+        if (i % 3)
+            MPI_Request_free(&r);
+        MPI_Isend(data, i * 2000, MPI_CHAR, (rank + 1) % size, i, MPI_COMM_WORLD, &r);
+        if (i % 3)
+            MPI_Request_free(&r);
+        MPI_Recv(data, sizeof data, MPI_CHAR, (rank + size - 1) % size, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+}
+
+static const struct test_case cases[] = {{"receive from each other", receive_from_each_other},
+                                         {"synchronous to each other", synchronous_to_each_other},
+                                         {"different collectives", different_collectives},
+                                         {"rank dies", rank_dies},
+                                         {"wait for any", wait_for_any},
+                                         {"abort while others wait", abort_while_others_wait},
+                                         {"no finalize", no_finalize},
+                                         {"before init", before_init},
+                                         {"after finalize", after_finalize},
+                                         {"init twice", init_twice},
+                                         {"bad rank", bad_rank},
+                                         {"no buffer", no_buffer},
+                                         {"too long", too_long},
+                                         {"counts differ", counts_differ},
+                                         {"flood", flood},
+                                         {"last first", last_first},
+                                         {"forgotten", forgotten},
+                                         {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+    return run_case(cases, argc, argv);
+}

@@ -1,0 +1,98 @@
+#!/bin/bash
+# MPI programs (tests/mpi), which judge themselves, on several numbers of ranks; under Debian's Open MPI, where that is
+# installed, their output is the same. And MPI's compiler and launchers. BUILD is the argument.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/shell.sh
+root=$PWD
+build=$(readlink -f "$1")
+export PATH=$build/bin:$PATH
+flags="-std=gnu11 -O2 -Wall -Wextra -Werror"
+cd "$scratch" || exit 1
+
+# Open MPI alone on this host, its files where ours are, more ranks than processors
+judge="mpirun.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --mca btl self,vader,tcp
+       --mca orte_tmpdir_base $scratch"
+judges=yes
+command -v mpicc.openmpi >/dev/null || judges=no
+export TMPDIR=$scratch OMPI_MCA_btl_base_warn_component_unused=0
+
+printf 'dim = 4;\nram_mb = 2;\n' >small.conf
+
+# The program on 1, 3, 4, 8 and 16 ranks
+compare() { # NAME ARG...
+    local name=$1 ranks
+    shift
+    mpicc $flags -o "$name" "$root/tests/mpi/$name.c" || { check "$name.c compiles" false; return; }
+    [ $judges = no ] || mpicc.openmpi $flags -o "$name.judge" "$root/tests/mpi/$name.c" ||
+        check "$name.c compiles for Open MPI" false
+    for ranks in 1 3 4 8 16; do
+        mpirun -d 4 -n $ranks "./$name" "$@" >ours 2>&1
+        same "$name on $ranks ranks passes" "$name on $ranks: passed" "$(tail -n 1 ours)"
+        [ $judges = yes ] || continue
+        $judge -n $ranks "./$name.judge" "$@" >theirs 2>&1
+        same "$name on $ranks ranks: as with Open MPI" "$(cat theirs)" "$(cat ours)"
+    done
+}
+
+compare points
+compare reductions
+compare random_points 4 1
+[ $judges = yes ] || skip "MPI programs against Open MPI" "libopenmpi-dev and openmpi-bin are not installed"
+
+mpicc $flags -DBYTES_MAX=1100 -o random_small "$root/tests/mpi/random_points.c"
+for seed in 2 3; do
+    same "random messages of 16 nodes of 2 MB, seed $seed" "random_points on 16: passed" \
+        "$(mpirun -d 4 -n 16 -m small.conf ./random_small 5 $seed 2>&1 | tail -n 1)"
+done
+mpicc $flags -Nprocs 3 -o points3 "$root/tests/mpi/points.c"
+same "three processes on each node" "points on 12: passed" "$(mpirun -d 2 ./points3 2>&1 | tail -n 1)"
+same "two programs are one MPI_COMM_WORLD" "points on 8: passed" \
+    "$(mpirun -d 3 -n 5 ./points : -n 3 ./points 2>&1 | tail -n 1)"
+status "programs with different numbers of processes" 1 mpirun -d 2 -n 2 ./points3 : -np 2 ./points
+check "this is told" grep -q "MPI_Init: node 0: the programs have different numbers of processes on a node" err
+
+# ---- What is sent, by the trace
+
+cat >sends.c <<'E2'
+#include <mpi.h>
+int main(void)
+{
+    static char data[100000];
+    int rank, size;
+
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0)
+        MPI_Send(data, 8, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    else if (rank == 1)
+        MPI_Recv(data, 8, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Bcast(data, 100000, MPI_CHAR, size - 1, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+E2
+mpicc -o sends sends.c && mpirun -d 3 --trace=trace.txt ./sends
+same "8 bytes are one message" 1 "$(grep -c ' send .*tag=0x280000 .*context=5' trace.txt)"
+same "100,000 bytes to all are a broadcast for each 32 KB" 4 "$(grep -c ' send .*tag=0x288002' trace.txt)"
+
+# ---- How large programs become
+
+bytes() { # PROGRAM
+    riscv64-unknown-elf-size "$build/examples/$1" | awk 'END { print $1 + $2 }'
+}
+
+check "sends and receives take at most 40 KB" test $(($(bytes mpi/plate) - $(bytes hello))) -le 40960
+check "a reduction takes at most 70 KB" test $(($(bytes mpi/pi) - $(bytes hello))) -le 71680
+
+# ---- The compiler and the launchers
+
+check "mpicc -show" test "$(mpicc -show -pthread -c x.c)" = "$build/bin/ncc -c x.c"
+check "mpicc -showme:compile" test -e "$(mpicc -showme:compile | sed s/-I//)/mpi.h"
+check "mpicc -showme:link" sh -c 'ncc -o linked sends.c $(mpicc -link_info)'
+check "mpicc refuses -shared" sh -c '! mpicc -shared -o x sends.c 2>/dev/null'
+status "an option of another launcher" 2 mpirun -hostfile hosts ./points
+same "it is named" "mpirun: -hostfile is an option of other launchers; see ncube run --help" "$(cat err)"
+status "a number that is none" 2 mpiexec -n two ./points
+status "no program" 2 mpiexec
+finish

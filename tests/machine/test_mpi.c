@@ -1,0 +1,57 @@
+/* MPI programs (libpio/mpi): how those end that do something wrong, what is said then, and what messages they send. The
+ * results of right ones are in tests/libpio/test_mpi.sh. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/machine/guest.h"
+
+TestSuite(mpi, .timeout = 600);
+
+#define PROGRAM "guest/mpi_ends"
+
+static const struct end {
+    struct guest_end end;
+    const char *faults;
+} ends[] = {
+    {{"1", "receive from each other", 125, NULL,
+      "  node 0 waits in MPI_Recv from 1, tag 7, communicator 'MPI_COMM_WORLD'\n"
+      "  node 1 waits in MPI_Recv from 0, tag 7, communicator 'MPI_COMM_WORLD'\n"},
+     NULL},
+    {{"1", "synchronous to each other", 125, NULL, "node 0 waits in MPI_Ssend to 1, tag 3, communicator"}, NULL},
+    {{"2", "different collectives", 125, NULL, "node 0 waits in MPI_Barrier, communicator 'MPI_COMM_WORLD'\n"}, NULL},
+    {{"2", "different collectives", 125, NULL, "waits in MPI_Bcast, root 0, communicator 'MPI_COMM_WORLD'\n"}, NULL},
+    {{"2", "wait for any", 125, NULL, "node 0 waits in MPI_Wait from any, tag any, communicator 'MPI_COMM_WORLD'\n"},
+     NULL},
+    {{"2", "wait for any", 125, NULL, "nodes 1-3: each waits in MPI_Finalize, communicator 'MPI_COMM_WORLD'\n"}, NULL},
+    {{"3", "abort while others wait", 42, NULL, "MPI_Abort on MPI_COMM_WORLD, rank 7 (node 7): status 42\n"}, NULL},
+    {{"2", "no finalize", 1, NULL, "rank 1 (node 1): the program has ended without MPI_Finalize\n"}, NULL},
+    {{"0", "before init", 1, NULL, "MPI_Barrier: node 0: called before MPI_Init\n"}, NULL},
+    {{"1", "after finalize", 1, NULL, "MPI_Send: node 0: called after MPI_Finalize\n"}, NULL},
+    {{"0", "init twice", 1, NULL, "MPI_Init: node 0: called twice\n"}, NULL},
+    {{"1", "bad rank", 1, NULL,
+      "MPI_Send on MPI_COMM_WORLD, rank 0 (node 0): MPI_ERR_RANK: not a valid rank: 2 is not below 2\n"},
+     NULL},
+    {{"1", "no buffer", 1, NULL, "MPI_ERR_BUFFER: not a valid buffer: NULL, for 1 elements\n"}, NULL},
+    {{"1", "too long", 1, NULL,
+      "MPI_Recv on MPI_COMM_WORLD, rank 1 (node 1): MPI_ERR_TRUNCATE: message truncated: a message of 80 bytes for a "
+      "receive of 40\n"},
+     NULL},
+    {{"2", "counts differ", 1, NULL, "MPI_Bcast on MPI_COMM_WORLD, rank 1 (node 1): MPI_ERR_TRUNCATE"}, NULL},
+    {{"2", "rank dies", 123, NULL, "node 3 has been dead since 0.200000 s"}, "{ node = 3; from_us = 200000; }"},
+    {{"2", "rank dies", 125, NULL, "nodes 0-3: each waits in MPI_Allreduce, communicator 'MPI_COMM_WORLD'\n"},
+     "{ node = 3; from_us = 200000; until_us = 400000; }"},
+    {{"3", "flood", 0, "passed\n", ""}, NULL},
+    {{"1", "last first", 0, "passed\n", ""}, NULL},
+    {{"2", "forgotten", 0, "passed\n", ""}, NULL},
+};
+
+ParameterizedTestParameters(mpi, programs_end_as_they_should)
+{
+    return TABLE_ROWS(ends);
+}
+
+ParameterizedTest(size_t *row, mpi, programs_end_as_they_should)
+{
+    guest_must_end(PROGRAM, &ends[*row].end, NULL, ends[*row].faults);
+}
