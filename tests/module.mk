@@ -19,6 +19,7 @@ GUEST_FLAGS_devices := -I.
 GUEST_FLAGS_sleeps := -I.
 GUEST_FLAGS_sequences := -I. tests/libpio/sequences.c
 GUEST_FLAGS_transparency := -I.
+GUEST_FLAGS_requests := -I.
 GUEST_FLAGS_library := -lm
 GUEST_FLAGS_costs := -fno-builtin -Wno-stringop-truncation -lm
 GUEST_FLAGS_globals := -lm
@@ -53,6 +54,16 @@ $(B)/guest/nsdisk_ends.elf: $(NSDISK_ENDS) $(NSDISK_OBJS) $(PROGRAM_DEPS)
 	@mkdir -p $(@D)
 	$(NCC) $(NCC_CFLAGS) -I. -Wl,--wrap=serve_request,--wrap=server_mount,--wrap=server_shutdown -o $@ \
 	    $(NSDISK_ENDS) $(NSDISK_OBJS)
+
+# An ncube whose nsdisk has a family of requests for tests, tests/nsdisk/echo_family.h
+NSDISK_ECHO_OBJS := $(filter-out %/families.o,$(NSDISK_OBJS))
+PROGRAMS += $(addprefix $(B)/echo/,bin/ncube lib/nsdisk.elf lib/vertex.elf lib/plugin.so)
+$(B)/echo/lib/nsdisk.elf: $(NSDISK_ECHO) $(NSDISK_ECHO_OBJS) $(PROGRAM_DEPS)
+	@mkdir -p $(@D)
+	$(NCC) $(NCC_CFLAGS) -I. -o $@ $(NSDISK_ECHO) $(NSDISK_ECHO_OBJS)
+$(B)/echo/%: $(B)/%
+	@mkdir -p $(@D)
+	@cp $< $@
 
 GUEST_PROGRAMS := $(filter-out $(PRODUCT),$(PROGRAMS))
 PROGRAMS := $(PRODUCT)

@@ -91,7 +91,10 @@ static int is_pointer_argument(long number, int i)
     case TRAP_fsetattr:
     case TRAP_disk_info:
     case TRAP_askend:
+    case TRAP_requestend:
         return i == 1;
+    case TRAP_requeststart:
+        return i == 2 || i == 4;
     case TRAP_askstart:
         return i == 0 || i == 3;
     case TRAP_disk_io:

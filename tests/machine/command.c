@@ -325,7 +325,7 @@ static struct arguments arguments_of(const struct ncube_run *r)
     if (r->on_cpu != NULL)
         for (int i = 0; i < 3; i++)
             add(&a, (const char *[]){"taskset", "-c", r->on_cpu}[i]);
-    add(&a, build_path("bin/ncube"));
+    add(&a, build_path(r->ncube ? r->ncube : "bin/ncube"));
     add(&a, "run");
     add_option(&a, "-d", r->dim);
     add_option(&a, "-m", r->machine);

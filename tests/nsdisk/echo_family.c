@@ -190,6 +190,8 @@ static bool take(void *state, const struct arrival *a)
         return start_reading(e, a, &r);
     else if (a->type == N_NO_ROOM)
         return false;
+    else if (a->type == N_END)
+        exit((int)r.arg);
     else
         answer(e, a, -N_ENOSYS, 0, 0);
     return true;

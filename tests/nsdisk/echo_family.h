@@ -12,6 +12,7 @@
  *   N_READ     arg (drive), key (offset), data (path): at most ECHO_READ_BYTES of the file
  *   N_KNOWN    how many are held; `place`: how many clients have ended
  *   N_NO_ROOM  there is never room for it
+ *   N_END      ends nsdisk, with status `arg`
  *
  * The status is the number of data bytes, but for N_RELEASE and N_KNOWN.
  */
@@ -29,6 +30,7 @@ enum {
     N_READ,
     N_KNOWN,
     N_NO_ROOM,
+    N_END,
     ECHO_NONE, /* the family's, but no request */
 };
 

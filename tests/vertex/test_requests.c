@@ -17,6 +17,7 @@
 #include "vertex/file/request.h"
 #include "vertex/message/buffers.h"
 #include "vertex/message/channels.h"
+#include "vertex/message/lost.h"
 #include "vertex/message/sends.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/event.h"
@@ -204,6 +205,19 @@ void stated_return(const struct proc *proc)
     (void)proc;
 }
 
+void stated_return_is_free(void)
+{
+}
+
+static void *kept;
+
+/* Its record is memory as well. */
+void **lost_owe_end(struct proc *proc, uint32_t node)
+{
+    (void)proc, (void)node;
+    return runs_out(&allocations_left) ? NULL : &kept;
+}
+
 void signal_broken_pipe(struct proc *proc)
 {
     (void)proc;
@@ -330,6 +344,9 @@ static uint32_t payload_of(const struct request *r, char *to, int64_t *status)
     case N_FWRITE:
         *status = r->head.bytes;
         return 0;
+    case TYPES_CFS:
+        *status = 5;
+        return 8 + BYTES;
     default:
         return 0;
     }
@@ -550,6 +567,39 @@ static int64_t ask_twice(void)
     return first < 0 || p.killed ? first : CALL(askend, (uint64_t)first, BUFFER);
 }
 
+static int64_t request_one(void)
+{
+    static const struct file_request head;
+
+    return CALL(requeststart, IO_NODE, TYPES_CFS, (uint64_t)&head, sizeof head, BUFFER, BYTES);
+}
+
+static int64_t end_request(int64_t number)
+{
+    static uint64_t head;
+
+    return CALL(requestend, (uint64_t)number, (uint64_t)&head, sizeof head, BUFFER, BYTES);
+}
+
+static int64_t request_and_end(void)
+{
+    int64_t number = request_one();
+
+    return number < 0 || p.killed ? number : end_request(number);
+}
+
+/* Several of them, the second ended first, and one that uses its record again. */
+static int64_t request_several(void)
+{
+    int64_t first = request_one(), second = first < 0 ? first : request_one();
+    int64_t status = second < 0 ? second : end_request(second);
+
+    if (status < 0 || p.killed)
+        return status;
+    request_one();
+    return p.killed ? 0 : end_request(first);
+}
+
 /* The answer is in the inbox when the call asks for it, and the process is to die. */
 static int64_t end_when_killed(void)
 {
@@ -593,6 +643,9 @@ static const struct {
     {"a question that opens", ask_to_open},
     {"a question that opens what is closed", ask_to_open_and_close},
     {"a question for a view", ask_for_view},
+    {"a request of a family", request_one},
+    {"a request of a family, and its end", request_and_end},
+    {"several requests of a family", request_several},
 };
 
 static void begin(void)
@@ -621,6 +674,9 @@ static void end(void)
     while ((m = queue_take_first(&p.inbox)))
         message_release(m);
     file_free_all(&p);
+    if (kept)
+        kmem_free(MEM_PROCESS, kept, LOST_KEPT_BYTES);
+    kept = NULL;
 }
 
 static int64_t try_call(int call, enum answer with, int allocations, int copies)
@@ -787,4 +843,42 @@ Test(requests, have_as_many_questions_as_they_may)
     end();
     cr_expect_eq(live, 0);
     cr_expect_eq(channels_other_messages(), 0);
+}
+
+Test(requests, of_families_are_ended_by_number_and_keep_what_does_not_fit)
+{
+    enum { REQUEST = 28 };
+
+    cr_expect_str_eq(calls[REQUEST].name, "a request of a family, and its end");
+    cr_expect_eq(try_call(REQUEST, GOOD, NEVER, NEVER), 5);
+    cr_expect_eq(try_call(REQUEST, EMPTY, NEVER, NEVER), -N_EPROTO);
+    cr_expect_eq(try_call(REQUEST, CUT, NEVER, NEVER), -N_EPROTO);
+    cr_expect_eq(try_call(REQUEST, FAILED, NEVER, NEVER), -N_EIO);
+    cr_expect_eq(try_call(REQUEST, SILENT, NEVER, NEVER), -N_ETIMEDOUT);
+    cr_expect_eq(try_call(REQUEST, UNDELIVERABLE, NEVER, NEVER), -N_EHOSTUNREACH);
+    cr_expect_eq(try_call(REQUEST, GOOD, NEVER, 0), -N_EFAULT);
+    cr_expect_eq(try_call(REQUEST, GOOD, 0, NEVER), -N_ENOMEM);
+    begin();
+    int64_t number = request_one();
+    cr_expect_eq(CALL(requesttest, number), 0);
+    now_cycles = 60 * CLOCK_HZ;
+    cr_expect_eq(CALL(requesttest, number), 1, "the limit has passed");
+    copies_left = 1;
+    cr_expect_eq(end_request(number), -N_EFAULT);
+    copies_left = NEVER;
+    cr_expect_eq(CALL(requesttest, number), 1);
+    cr_expect_eq(end_request(number), 5);
+    cr_expect_eq(end_request(number), -N_EINVAL);
+    cr_expect_eq(end_request(0), -N_EINVAL);
+    cr_expect_eq(CALL(askend, 0, BUFFER), -N_EINVAL);
+    cr_expect_eq(CALL(requesttest, number), -N_EINVAL);
+    number = CALL(askstart, NAME, N_FSTATNAME, 0, 0, 0);
+    cr_expect_eq(end_request(number), -N_EINVAL);
+    cr_expect_eq(CALL(requesttest, number), -N_EINVAL);
+    p.builtin = true;
+    cr_expect_eq(request_one(), -N_EPERM);
+    p.builtin = false;
+    end();
+    cr_expect_eq(message_count(), 0);
+    cr_expect_eq(live, 0);
 }

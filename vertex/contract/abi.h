@@ -137,7 +137,17 @@
     X(endjob, 86)       /* status                               does not return: the job ends with it    */ \
     X(tell, 87)         /* struct abi_call *, or 0: none        bytes of the node's memory, and in bits  */ \
                         /*                                      0 to 3 the program's processes on it;    */ \
-                        /*                                      reports have what it says of a wait      */
+                        /*                                      reports have what it says of a wait      */ \
+    X(requeststart, 88) /* node type head bytes data bytes      number of a request, which the server of */ \
+                        /*                                      that I/O node's address has now: of a    */ \
+                        /*                                      family (system.h), the head begins with  */ \
+                        /*                                      struct request_head; -EAGAIN: ASK_MAX    */ \
+                        /*                                      of it and of askstart are under way      */ \
+    X(requestend, 89)   /* number head bytes data bytes         waits for the reply: its status; head:   */ \
+                        /*                                      what follows struct file_reply, exactly  */ \
+                        /*                                      as long; data: the rest, at most so long */ \
+    X(requesttest, 90)  /* number                               1: requestend need not wait, or the      */ \
+                        /*                                      server's time limit has passed; 0        */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

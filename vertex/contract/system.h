@@ -226,6 +226,7 @@ struct request_head { /* what every request begins with, as every reply with str
     uint32_t seq;     /* chosen by the client's Vertex; the reply repeats it */
 };
 _Static_assert(sizeof(struct request_head) == 4, "request_head layout");
+#define REQUEST_HEAD_MAX_BYTES 4096u /* of a head of requeststart */
 
 enum system_type {
     N_LOAD_BEGIN = 0x8001,

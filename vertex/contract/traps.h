@@ -92,6 +92,10 @@ long trap_statfs(long ufid, struct file_statfs *statfs);
 long trap_askstart(const void *path, long type, long mode, const void *buf, long bytes); /* N_FVIEW: UFID, view */
 long trap_askend(long number, void *buf);
 
+long trap_requeststart(long node, long type, const void *head, long head_bytes, const void *data, long bytes);
+long trap_requestend(long number, void *head, long head_bytes, void *data, long bytes);
+long trap_requesttest(long number);
+
 long trap_readstart(long ufid, long bytes);
 long trap_preadstart(long ufid, long bytes, long offset);
 long trap_readend(long ufid, void *buf);

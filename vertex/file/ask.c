@@ -1,4 +1,4 @@
-/* askstart, askend (ask.h). */
+/* askstart, askend; requeststart, requestend, requesttest (ask.h). */
 #include "vertex/file/ask.h"
 
 #include <stddef.h>
@@ -10,19 +10,24 @@
 #include "vertex/file/file.h"
 #include "vertex/file/name.h"
 #include "vertex/file/request.h"
+#include "vertex/file/watch.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/buffers.h"
+#include "vertex/message/lost.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/syscall.h"
 
 struct ask {
     struct ask *next; /* the one asked before */
     uint32_t node, type, sequence;
-    uint32_t bytes;       /* of the answer, at most */
-    int32_t ufid;         /* that N_FOPENREAD opens, or whose view N_FVIEW sets */
-    uint32_t view;        /* of N_FVIEW: the one that offsets are in once the server has agreed */
-    uint64_t sfid;        /* of N_FVIEW: the UFID may be another file's then */
+    uint32_t bytes; /* of the answer, at most */
+    int32_t ufid;   /* that N_FOPENREAD opens, or whose view N_FVIEW sets */
+    uint32_t view;  /* of N_FVIEW: the one that offsets are in once the server has agreed */
+    union {
+        uint64_t sfid; /* of N_FVIEW: the UFID may be another file's then */
+        void **kept;   /* of a request of a family: lost_owe_end */
+    };
     uint64_t sent_cycles; /* virtual time */
 };
 
@@ -49,7 +54,7 @@ RARE bool ask_awaits(const struct proc *p, const struct message *m)
     return false;
 }
 
-static void drop(struct ask **link)
+static INLINE void drop(struct ask **link)
 {
     struct ask *a = *link;
 
@@ -241,4 +246,161 @@ RARE int64_t sys_askend(struct proc *p, const uint64_t *arg)
     }
     drop(find(p, arg[0]));
     return give(p, &a, status, reply, arg[1]);
+}
+
+/* ---- Requests of families ---- */
+
+/* The arguments of requeststart and requestend. */
+struct parts {
+    uint64_t head, head_bytes, data, bytes;
+};
+
+static struct parts parts_of(const uint64_t *arg)
+{
+    return (struct parts){arg[0], arg[1], arg[2], arg[3]};
+}
+
+/* nsdisk has no memory for more. */
+static int check_start(const struct proc *p, uint64_t node, uint64_t type, const struct parts *parts)
+{
+    if (p->builtin)
+        return -N_EPERM;
+    if (!NODE_IS_IO(node) || !N_IS_FAMILY_REQUEST(type) || type >> 32 || parts->bytes > FILE_IO_MAX_BYTES ||
+        parts->head_bytes < sizeof(struct request_head) || parts->head_bytes > REQUEST_HEAD_MAX_BYTES)
+        return -N_EINVAL;
+    if (parts->bytes > file_io_bytes(MAILBOX->ram_bytes))
+        return -N_ENOMEM;
+    return count(p) == ASK_MAX ? -N_EAGAIN : 0;
+}
+
+_Static_assert(sizeof(struct ask) == LOST_KEPT_BYTES, "its memory is used again");
+
+/* Takes the server's kept memory for a record, or new one; NULL: none. */
+static struct ask *new_request(struct proc *p, uint32_t node)
+{
+    void **kept = lost_owe_end(p, node);
+    struct ask *a = kept ? *kept : NULL;
+
+    if (!a && kept)
+        a = kmem_alloc(MEM_PROCESS, sizeof *a);
+    else if (kept)
+        *kept = NULL;
+    if (a)
+        *a = (struct ask){.node = node, .kept = kept};
+    return a;
+}
+
+static void end_request(struct ask **link)
+{
+    struct ask *a = *link;
+
+    *link = a->next;
+    if (*a->kept)
+        kmem_free(MEM_PROCESS, a, sizeof *a);
+    else
+        *a->kept = a;
+}
+
+/* Heads are short. */
+static int copy_part(struct proc *p, void *kernel, uint64_t va, uint64_t bytes, pte_t right)
+{
+    if (bytes <= VM_SHORT_BYTES)
+        return vm_copy_user(&p->vm, kernel, va, bytes, right);
+    return proc_copy_pieces(p, kernel, va, bytes, right);
+}
+
+static int copy_parts(struct proc *p, char *kernel, const struct parts *parts, pte_t right)
+{
+    int error = copy_part(p, kernel, parts->head, parts->head_bytes, right);
+
+    return error ? error : copy_part(p, kernel + parts->head_bytes, parts->data, parts->bytes, right);
+}
+
+/* Allocates the record, and that of the server, before it sends the request: after that nothing can fail. */
+int64_t sys_requeststart(struct proc *p, const uint64_t *arg)
+{
+    const struct parts parts = parts_of(arg + 2);
+    struct message *m;
+    int error = check_start(p, arg[0], arg[1], &parts);
+
+    if (!error)
+        error = proc_new_message(p, parts.head_bytes + parts.bytes, false, &m);
+    if (error)
+        return error;
+    m->bytes = parts.head_bytes + parts.bytes;
+    error = copy_parts(p, (char *)m->payload, &parts, PTE_R);
+    if (error) {
+        message_release(m);
+        return error;
+    }
+    struct ask *a = new_request(p, arg[0]);
+    if (!a) {
+        event_reap(); /* sends that have ended may hold the memory for it */
+        a = new_request(p, arg[0]);
+    }
+    if (!a) {
+        message_release(m);
+        return -N_ENOMEM;
+    }
+    a->next = p->ask;
+    a->type = arg[1];
+    a->sent_cycles = ncu_time();
+    p->ask = a;
+    a->sequence = request_send_of_family(p, m, a->node, a->type);
+    return a->sequence;
+}
+
+/* The request of that number; NULL: there is none. */
+static struct ask **find_request(struct proc *p, uint64_t number)
+{
+    struct ask **link = find(p, number);
+
+    return link && N_IS_FAMILY_REQUEST((*link)->type) ? link : NULL;
+}
+
+static int64_t give_parts(struct proc *p, int64_t status, const struct message *reply, struct parts *parts)
+{
+    if (status < 0)
+        return status;
+    uint64_t bytes = reply_bytes(reply);
+    if (bytes < parts->head_bytes || bytes - parts->head_bytes > parts->bytes)
+        return -N_EPROTO;
+    parts->bytes = bytes - parts->head_bytes;
+    int error = copy_parts(p, (char *)reply->payload + sizeof(struct file_reply), parts, PTE_W);
+    return error ? error : status;
+}
+
+/* A reply that has no place in the program is kept, and its record. */
+int64_t sys_requestend(struct proc *p, const uint64_t *arg)
+{
+    struct ask **link = find_request(p, arg[0]);
+    struct parts parts = parts_of(arg + 1);
+    struct message *reply;
+
+    if (!link)
+        return -N_EINVAL;
+    const struct ask *a = *link;
+    int64_t status = request_await_of_family(p, a->node, a->type, a->sequence, a->sent_cycles, &reply);
+    if (p->killed) { /* the end of the process will free the record */
+        reply_release(reply);
+        return status;
+    }
+    int64_t result = give_parts(p, status, reply, &parts);
+    if (result == -N_EFAULT && status >= 0) {
+        queue_add(&p->inbox, reply);
+        return result;
+    }
+    end_request(link);
+    reply_release(reply);
+    return result;
+}
+
+int64_t sys_requesttest(struct proc *p, const uint64_t *arg)
+{
+    struct ask **link = find_request(p, arg[0]);
+
+    if (!link)
+        return -N_EINVAL;
+    const struct ask *a = *link;
+    return request_has_reply(p, a->node, a->type, a->sequence) || watch_is_overdue(a->sent_cycles);
 }

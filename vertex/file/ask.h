@@ -3,6 +3,9 @@
  * waits for its answer. So a program asks many servers at once.
  *
  * A question is remembered until askend or the end of the process. Answers are received in any order.
+ *
+ * Requests of families (requeststart, requestend, requesttest) are remembered with them: a program makes them of its
+ * own bytes, and gets the reply's.
  */
 #ifndef VERTEX_ASK_H
 #define VERTEX_ASK_H

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "vertex/base/attr.h"
 #include "vertex/contract/errors.h"
 #include "vertex/file/ask.h"
 #include "vertex/file/async.h"
@@ -141,6 +142,58 @@ int64_t request_await_since(struct proc *p, uint32_t node, uint32_t type, uint32
     *reply = m;
     return ((const struct file_reply *)m->payload)->status;
 }
+
+/* ---- Requests of families: no cost of theirs is stated ---- */
+
+static void charge(uint32_t cycles, uint64_t bytes)
+{
+    cycles += bytes * MAILBOX->software.kb_cycles / 1024;
+    if (cycles)
+        ncu_charge(cycles);
+}
+
+/* As via_of, but most processes choose no channel: nothing else is looked at. */
+static uint32_t chosen_via(const struct proc *p, uint32_t node)
+{
+    for (const struct proc_via *v = p->via; v < p->via + PROC_VIA_MAX; v++)
+        if (v->node == node)
+            return v->channel;
+    return MESSAGE_VIA_NEAREST;
+}
+
+uint32_t request_send_of_family(struct proc *p, struct message *m, uint32_t node, uint32_t type)
+{
+    uint64_t bytes = m->bytes;
+
+    ((struct request_head *)m->payload)->seq = m->sequence = ++last_sequence;
+    m->via = chosen_via(p, node);
+    charge(MAILBOX->software.send_cycles, bytes);
+    delivery_note_sent(p, m);
+    message_post(m, node, TAG(type, p->procid, 0));
+    if (sends_reap_is_due(p->procid, bytes))
+        event_reap();
+    return last_sequence;
+}
+
+/* A reply from an I/O node has been charged, unless costs are stated. */
+int64_t request_await_of_family(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, uint64_t sent_cycles,
+                                struct message **reply)
+{
+    stated_return_is_free();
+    int64_t status = request_await_since(p, node, type, sequence, sent_cycles, reply);
+    if (*reply && stated_covers(p, node, N_REPLY(type)))
+        charge(MAILBOX->software.receive_cycles, (*reply)->bytes);
+    return status;
+}
+
+RARE bool request_has_reply(const struct proc *p, uint32_t node, uint32_t type, uint32_t sequence)
+{
+    struct message_pattern pattern = pattern_reply(node, N_REPLY(type), sequence);
+
+    return queue_find(&p->inbox, &pattern) != NULL;
+}
+
+/* ---- Calls ---- */
 
 int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply)
 {

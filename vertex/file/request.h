@@ -23,6 +23,8 @@ void request_add(struct message *m, const void *bytes, uint32_t n);
 
 /* Sends the request, takes over the caller's hold, and returns its sequence number. */
 uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t type);
+/* The same for a request of a family, which begins with struct request_head and costs what a program's message does. */
+uint32_t request_send_of_family(struct proc *p, struct message *m, uint32_t node, uint32_t type);
 /* Routes this process's requests to an I/O node over that node's channel 0-7, or over the nearest (-1). First waits for
  * all its sends, so that none is overtaken. -N_EINTR; -N_ENFILE: it has chosen channels of PROC_VIA_MAX nodes. */
 int request_choose_channel(struct proc *p, uint32_t node, int32_t channel);
@@ -31,6 +33,11 @@ int request_choose_channel(struct proc *p, uint32_t node, int32_t channel);
  * which is NULL if there is none: -N_EINTR (the process is to die), -N_EPROTO, -N_ETIMEDOUT. */
 int64_t request_await_since(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, uint64_t sent_cycles,
                             struct message **reply);
+/* The same for a request of a family. */
+int64_t request_await_of_family(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, uint64_t sent_cycles,
+                                struct message **reply);
+/* Returns true if the reply has arrived. */
+bool request_has_reply(const struct proc *p, uint32_t node, uint32_t type, uint32_t sequence);
 /* Sends the request and waits for its reply. `reply` may be NULL. */
 int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply);
 

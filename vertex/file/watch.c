@@ -24,6 +24,11 @@ static uint64_t limit_cycles(void)
     return (uint64_t)MAILBOX->server_limit_s * CLOCK_HZ;
 }
 
+RARE bool watch_is_overdue(uint64_t sent_cycles)
+{
+    return ncu_time() >= sent_cycles + limit_cycles();
+}
+
 /* ---- Servers that were given up ---- */
 
 static bool is_dead(uint32_t node)

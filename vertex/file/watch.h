@@ -34,6 +34,8 @@ struct watch {
 /* Starts watching the server of a request that was sent at that time. The front end has no limit: it may have to wait
  * until its user has typed. Sets the process's timer. */
 void watch_begin(struct proc *p, struct watch *w, uint32_t node, uint64_t sent_cycles);
+/* Returns true if a request that was sent at that time has had its time limit. */
+bool watch_is_overdue(uint64_t sent_cycles);
 /* Called when the timer was due: whether the server is to be waited for; the timer is set again. */
 bool watch_goes_on(struct proc *p, struct watch *w);
 /* answered: the server has. Clears the timer. */

@@ -5,8 +5,10 @@
 
 #include <stddef.h>
 
+#include "vertex/base/attr.h"
 #include "vertex/base/panic.h"
 #include "vertex/contract/errors.h"
+#include "vertex/file/request.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/buffers.h"
 #include "vertex/message/charge.h"
@@ -15,12 +17,13 @@
 #include "vertex/message/sends.h"
 #include "vertex/trap/event.h"
 
-struct lost { /* messages to one node, with one tag */
+struct lost { /* messages to one node, with one tag; or with N_FEXIT, that it is to be told of the process's end */
     struct lost *next;
     uint32_t node, tag;
     int32_t status;      /* error of the first that has not been reported to the process; 0: all have been */
     uint32_t unreported; /* losses not reported to the process */
     uint32_t owed;       /* losses for which the receiver has got no notice */
+    void *kept;          /* lost_owe_end */
 };
 
 /* ---- Records ---- */
@@ -38,8 +41,13 @@ static struct lost *find_or_add(struct proc *p, uint32_t node, uint32_t tag)
     if (!*end)
         return NULL;
     **end = (struct lost){.node = node, .tag = tag};
-    p->long_way = true;
     return *end;
+}
+
+/* Messages of programs do not have this type. */
+static bool is_end(const struct lost *l)
+{
+    return l->tag == N_FEXIT;
 }
 
 static void remove(struct lost **link)
@@ -47,6 +55,8 @@ static void remove(struct lost **link)
     struct lost *l = *link;
 
     *link = l->next;
+    if (l->kept)
+        kmem_free(MEM_PROCESS, l->kept, LOST_KEPT_BYTES);
     kmem_free(MEM_PROCESS, l, sizeof *l);
 }
 
@@ -102,6 +112,7 @@ static void note_message(struct proc *p, const struct message *m, const struct n
         p->long_way = true;
         return;
     }
+    p->long_way = true;
     l->status = l->status ? l->status : error_of(cause);
     l->unreported++;
     l->owed += owed;
@@ -111,8 +122,10 @@ static void note_notice(struct proc *p, const struct lost_notice *notice, uint32
 {
     struct lost *l = p->builtin ? NULL : find_or_add(p, node, notice->tag);
 
-    if (l)
-        l->owed += notice->count;
+    if (!l)
+        return;
+    p->long_way = true;
+    l->owed += notice->count;
 }
 
 void lost_note(struct proc *p, const struct message *m, const struct ncu_cause *cause)
@@ -126,31 +139,57 @@ void lost_note(struct proc *p, const struct message *m, const struct ncu_cause *
 int lost_tell(struct proc *p, uint32_t node)
 {
     int status = p->lost_status;
+    bool kept = false;
 
     p->lost_status = 0;
     for (struct lost **link = &p->lost; *link;) {
         struct lost *l = *link;
 
-        if (node != LOST_TO_ANY && l->node != node) {
+        if (is_end(l) || (node != LOST_TO_ANY && l->node != node)) {
+            kept = kept || !is_end(l);
             link = &l->next;
             continue;
         }
         status = status ? status : l->status;
         l->status = l->unreported = 0;
         pay(p, l);
+        kept = kept || l->owed;
         if (l->owed)
             link = &l->next;
         else
             remove(link);
     }
-    p->long_way = p->lost || charge_is_due();
+    p->long_way = kept || charge_is_due();
     return status;
+}
+
+void **lost_owe_end(struct proc *p, uint32_t node)
+{
+    struct lost *l = find_or_add(p, node, N_FEXIT);
+
+    return l ? &l->kept : NULL;
+}
+
+static RARE void tell_end(struct proc *p, uint32_t node)
+{
+    struct message *reply, *m;
+
+    if (proc_new_message_late(p, sizeof(struct file_request), false, &m) != 0)
+        return;
+    *(struct file_request *)m->payload = (struct file_request){0};
+    m->bytes = sizeof(struct file_request);
+    uint32_t sequence = request_send_of_family(p, m, node, N_FEXIT);
+    request_await_since(p, node, N_FEXIT, sequence, ncu_time(), &reply);
+    reply_release(reply);
 }
 
 void lost_pay(struct proc *p)
 {
     for (struct lost *l = p->lost; l; l = l->next)
-        pay(p, l);
+        if (is_end(l))
+            tell_end(p, l->node);
+        else
+            pay(p, l);
 }
 
 void lost_end(struct proc *p)

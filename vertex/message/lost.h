@@ -13,6 +13,8 @@
  * node, and once more when the process ends. Losses to one node with one tag share one record and one notice, which
  * counts them, so a process that keeps sending to a dead node does not fill the memory.
  *
+ * A process also owes N_FEXIT to each server to which it has sent requests of a family (ask.h). It is paid at its end.
+ *
  * Two kinds of message need no notice: the sender's own kernel answers a lost file request (request.h), and a load
  * fails as a whole (load.h). The notice of a lost file reply becomes the reply EIO.
  */
@@ -35,7 +37,14 @@ void lost_note(struct proc *p, const struct message *m, const struct ncu_cause *
  * losses there reported. Sends the notices owed to that node. */
 int lost_tell(struct proc *p, uint32_t node);
 
-/* At the end of a process: lost_pay sends the notices that it owes once more. When its sends are done, lost_end prints
+/* The process owes N_FEXIT to that server from now on. Returns a place for memory of kmem_alloc(MEM_PROCESS,
+ * LOST_KEPT_BYTES) that requests to the server use again, which lost_end frees: NULL in it, none is there. NULL: no
+ * memory. */
+void **lost_owe_end(struct proc *p, uint32_t node);
+#define LOST_KEPT_BYTES 48u
+
+/* At the end of a process: lost_pay sends the notices that it owes once more, and tells the servers, whose answers it
+ * waits for. When its sends are done, lost_end prints
  * the losses that were never reported, if the program ended by itself, and frees the records. */
 void lost_pay(struct proc *p);
 void lost_end(struct proc *p);

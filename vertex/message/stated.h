@@ -26,21 +26,27 @@
 void stated_request(struct proc *p, uint32_t node, uint32_t type, uint64_t bytes);
 /* Of a call that has waited for the reply: returns no sooner than stated. */
 void stated_return(const struct proc *p);
+/* The next stated_return, without such a reply before it, states nothing. */
+void stated_return_is_free(void);
 
 /* An nsdisk's reply, before its SEND, and its drive command, before its DISK: for a request of that type, with
  * DISK_CHANGES if it has not written yet; 0: for the one that it took last. */
 void stated_reply(struct proc *p, uint32_t type, uint64_t bytes);
 void stated_command(const struct proc *p, uint32_t type, bool write);
 
+/* Requests of other families state nothing: they cost what messages of programs cost. */
 static inline bool stated_is_of_files(uint32_t type)
 {
-    return N_IS_FILE_REQUEST(type) || N_IS_FILE_REPLY(type);
+    return (type >= TYPES_FILES && type <= TYPES_PROGRAMS_LAST) ||
+           (type >= N_REPLY(TYPES_FILES) && type <= N_REPLY(TYPES_PROGRAMS_LAST));
 }
 
-/* True if the cost of a message from or to that node is stated: it is not charged, too (charge.h). */
+/* True if the cost of a message from or to that node is stated: it is not charged, too (charge.h). With other families,
+ * whose clients charge themselves (request.c). */
 static inline bool stated_covers(const struct proc *p, uint32_t node, uint32_t type)
 {
-    return stated_is_of_files(type) && (p->builtin || NODE_IS_IO(node)) && MAILBOX->stated[STATED_CALL].begin_cycles;
+    return (N_IS_FILE_REQUEST(type) || N_IS_FILE_REPLY(type)) && (p->builtin || NODE_IS_IO(node)) &&
+           MAILBOX->stated[STATED_CALL].begin_cycles;
 }
 
 /* The process takes a message that has come, by its cause, or from its queue or memory (`landed`: without a copy). */
