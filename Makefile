@@ -2,8 +2,9 @@
 #
 #   make demo     set up, build, run the demonstration (FILE= names another file to copy)
 #   make test     set up, build, run all tests, as many suites side by side as there are processors (JOBS=n)
-#   make all      build all but tests into build/     make guest   the programs of nodes for tests and measurements
-#   make setup    install what the build needs and is missing; build newlib if it is not cached
+#   make all      build all but tests into build/, and newlib if it is not cached
+#   make guest    build the programs of nodes for tests and measurements
+#   make setup    install what the build needs and is missing
 #   make setup-tests   install what tests and development need besides (clang-format, gdb, gnuplot)
 #   make install      what is built, to PREFIX=/usr/local (DESTDIR= before it)     make uninstall   takes it away
 #   make deb          a Debian package, build/deb/ncube_*.deb, for the release on which it is made
@@ -49,6 +50,10 @@ B ?= build
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
+# As many commands side by side as there are processors, unless the user says how many; one goal after another.
+ifeq ($(filter -j%,$(MAKEFLAGS))$(word 2,$(MAKECMDGOALS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 HOST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
 ifdef DEBUG
@@ -130,16 +135,15 @@ SUBMAKE = +@$(MAKE) --no-print-directory $(if $(V),,-s SHORT=1) $(if $(filter -j
 # What pages measure, and the demonstration (images/measure/measure.py)
 MEASURE_PY = python3 -B images/measure/measure.py $(B)
 
-.PHONY: setup setup-packages setup-tests
-setup: setup-packages
-	@images/newlib/build.sh
-setup-packages:
+# make all builds newlib, beside what does not need it
+.PHONY: setup setup-tests
+setup:
 	@images/setup.sh
-setup-tests: # make all builds newlib, beside what does not need it
+setup-tests:
 	@images/setup.sh --tests
 
 .PHONY: demo
-demo: setup-packages
+demo: setup
 	$(SUBMAKE) all
 	@$(MEASURE_PY) demo "$(FILE)"
 

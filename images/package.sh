@@ -5,6 +5,7 @@
 #
 # It is for the release of Debian on which it is made: others have other versions of its libraries.
 set -eu
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES # of the make that runs this
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$1" && pwd)

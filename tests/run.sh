@@ -29,6 +29,7 @@ skipped=0
 suite_limit_s=3600
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES # the options of the make that runs this are not for those of tests
 export LC_ALL=C # what suites print is read here and by themselves
 # Tests that wait for the host have more patience then (tests/machine/command.h).
 [ "$jobs" -eq 1 ] || export TESTS_BESIDE=1

@@ -13,6 +13,7 @@ set -u
 here=$(dirname "$0")
 clone=$(cd "$here/../.." && pwd)
 export LC_ALL=C
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES # of the make that runs this
 cd "$clone" || exit 1
 
 # ---- The survivors that are known, each with the reason in the next lines, which are indented
