@@ -1,6 +1,6 @@
 /*
- * More and fewer blocks of a file's part on a disk: whole aligned groups of eight, close behind the last one [P2 section
- * 3.0], as long as there are any; then what is free.
+ * More and fewer blocks of a file's part on a disk: whole aligned groups of eight, close behind the last one [P2
+ * section 3.0], as long as there are any; then what is free.
  */
 #include <string.h>
 
@@ -115,5 +115,10 @@ int64_t cfs_invoke_free(struct cfs_call *c)
         error = -N_EROFS;
     if (error < 0)
         return error;
+    if (p->asks > 0) { /* for blocks that may go */
+        STAILQ_INSERT_TAIL(&p->freeing, c->record, next);
+        c->waits = true;
+        return 0;
+    }
     return c->r->op == 1 ? cfs_part_remove(c, p) : cut(c, p, c->r->arg > UINT32_MAX ? UINT32_MAX : (uint32_t)c->r->arg);
 }

@@ -10,7 +10,8 @@
  *   waiting.c  requests that wait to grow a file, and answers
  *   part.c     what is known of a file on a disk, from its first use until it is written back and forgotten
  *
- * Everything below server.c runs on the fiber of its disk's volume.
+ * Everything below server.c runs on the fiber of its disk's volume, but block.c for parts that are known: it asks the
+ * data cache (data_cache.h), and goes on when it is called.
  *
  * A part in memory:
  *
@@ -44,14 +45,19 @@ struct cfs_part_run {
 };
 
 struct cfs_part {
-    TAILQ_ENTRY(cfs_part) next; /* of its disk, the most recently used first */
+    TAILQ_ENTRY(cfs_part) next; /* of its disk */
     uint32_t number, age;
+    uint64_t used;           /* cfs.uses, when it was used last */
+    bool known;              /* all of it has been read */
     struct ext2_inode *data; /* one reference; NULL: the disk has no block of the file */
     uint32_t blocks;
     struct cfs_part_run *run; /* [runs], sorted by first */
     uint32_t runs;
     uint8_t *written; /* [(blocks + 7) / 8] */
     bool written_changed;
+    uint32_t asks;                     /* of its blocks, that wait for the data cache: it stays as it is */
+    LIST_HEAD(, cfs_record) fresh;     /* of them, first writes of a block */
+    STAILQ_HEAD(, cfs_record) freeing; /* requests that wait until there are none */
     /* of the home disk */
     bool has_head, head_changed;
     uint64_t size_bytes;
@@ -64,15 +70,18 @@ struct cfs_part {
 struct cfs_disk {
     TAILQ_HEAD(cfs_parts, cfs_part) parts;
     uint32_t count;
-    struct cfs_record *end; /* with which all is written back at last; NULL: the disk has not been used */
-    uint64_t requests;
+    bool opened;                      /* the list is made */
+    struct cfs_record *end;           /* with which all is written back at last; NULL: the disk has not been used */
     uint32_t number_next, number_end; /* of files: those between are free, and the disk says so */
 };
 
 struct cfs {
     struct loop *loop;
     struct cfs_disk disk[SERVE_DRIVES];
-    LIST_HEAD(, cfs_record) records; /* all that are not answered */
+    LIST_HEAD(, cfs_record) records;  /* all that are not answered */
+    STAILQ_HEAD(, cfs_record) loaded; /* of blocks, whose parts are known now */
+    uint64_t uses;
+    uint8_t reply[sizeof(struct file_reply) + CFS_BLOCK_BYTES] __attribute__((aligned(8)));
 };
 
 /* A request from its arrival until it is answered. */
@@ -80,9 +89,15 @@ struct cfs_record {
     struct family_work work;
     struct cfs *cfs;
     LIST_ENTRY(cfs_record) all;
-    STAILQ_ENTRY(cfs_record) next; /* of those that wait to grow a file */
+    STAILQ_ENTRY(cfs_record) next; /* of those that wait to grow a file, or for another record */
     int from, type;                /* type 0: the server's own, to write a disk back */
     bool gone;                     /* its client has ended: it is not answered */
+    /* of a block: */
+    struct data_waiter waiter;
+    struct cfs_part *part;
+    bool fresh;
+    LIST_ENTRY(cfs_record) fresh_next;
+    STAILQ_HEAD(, cfs_record) followers; /* that wait until it is written */
     struct cfs_request r;
     size_t n; /* bytes behind the request */
     uint8_t data[];
@@ -106,7 +121,7 @@ struct cfs_call {
 typedef int64_t cfs_invoke(struct cfs_call *c);
 cfs_invoke cfs_invoke_name;                                                         /* name.c */
 cfs_invoke cfs_invoke_header, cfs_invoke_size, cfs_invoke_pointer, cfs_invoke_grow; /* header.c */
-cfs_invoke cfs_invoke_read, cfs_invoke_write, cfs_invoke_stat;                      /* block.c */
+cfs_invoke cfs_invoke_block, cfs_invoke_stat;                                       /* block.c */
 cfs_invoke cfs_invoke_alloc, cfs_invoke_free;                                       /* alloc.c */
 cfs_invoke cfs_invoke_sync, cfs_invoke_drop;                                        /* part.c */
 
@@ -117,6 +132,8 @@ extern const struct family cfs_family;
 /* ---- waiting.c ---- */
 
 void cfs_record_free(struct cfs_record *record);
+/* Has the request carried out on its disk's fiber. */
+void cfs_run(struct cfs_record *record);
 /* Answers a request, with a payload where the status is no error, and frees its record. */
 void cfs_answer(struct cfs_record *record, int64_t status, const void *payload, size_t bytes);
 
@@ -127,7 +144,17 @@ void cfs_grow_forget(struct cfs_part *p, int from);
 /* All that wait get this error. */
 void cfs_grow_end(struct cfs_part *p, int error);
 
+/* ---- block.c ---- */
+
+/* Carries out N_CREAD or N_CWRITE, at once where the part is known. The record is answered, now or later. */
+void cfs_block_ask(struct cfs_record *record);
+/* The same for those whose parts have been read meanwhile. */
+void cfs_block_ask_loaded(struct cfs *cfs);
+
 /* ---- part.c ---- */
+
+/* The part of a handle, if it is in memory, and all of it is; NULL. Also outside the fiber. */
+struct cfs_part *cfs_part_known(const struct cfs_disk *disk, uint64_t handle);
 
 /* Finds the part of a handle, and reads what the disk has of it. make: a part that the disk does not have is made in
  * memory. -N_EBADF, -N_ESTALE, -N_EPROTO: it is another file's; -N_EIO, -N_ENOMEM. */
@@ -154,6 +181,8 @@ int cfs_part_store_written(struct cfs_call *c, const struct cfs_part *p, const u
 int cfs_part_store_header(struct cfs_call *c, const struct cfs_part *p);
 /* Writes the data of a disk back, then bits and headers of all its files. */
 int cfs_disk_sync(struct cfs_call *c);
+/* Gives the volume back what the part has of it. Who still waits for blocks is answered when the cache goes. */
+void cfs_part_leave(struct cfs_part *p);
 /* Forgets a part without writing anything. */
 void cfs_part_free(struct cfs_disk *disk, struct cfs_part *p);
 /* Removes all of a file that the disk has. */

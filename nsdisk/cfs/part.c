@@ -161,11 +161,18 @@ static int load(struct ext2 *fs, struct cfs_part *p)
 
 /* ---- Parts in memory ---- */
 
+void cfs_part_leave(struct cfs_part *p)
+{
+    ext2_inode_put(p->data);
+    p->data = NULL;
+    p->known = false;
+}
+
 void cfs_part_free(struct cfs_disk *disk, struct cfs_part *p)
 {
     TAILQ_REMOVE(&disk->parts, p, next);
     disk->count--;
-    ext2_inode_put(p->data);
+    cfs_part_leave(p);
     free(p->run);
     free(p->written);
     free(p);
@@ -173,24 +180,29 @@ void cfs_part_free(struct cfs_disk *disk, struct cfs_part *p)
 
 static struct cfs_part *least_recently_used(const struct cfs_disk *disk)
 {
-    struct cfs_part *p;
+    struct cfs_part *p, *oldest = NULL;
 
-    TAILQ_FOREACH_REVERSE(p, &disk->parts, cfs_parts, next)
-        if (!p->held && STAILQ_EMPTY(&p->waiting))
-            return p;
-    return NULL;
+    TAILQ_FOREACH(p, &disk->parts, next)
+        if (!p->held && STAILQ_EMPTY(&p->waiting) && p->asks == 0 && (!oldest || p->used < oldest->used))
+            oldest = p;
+    return oldest;
 }
 
-/* Makes room for one more. */
+/* Makes room for one more. While the disk is written, what was to go may be used again. */
 static int evict(struct cfs_call *c)
 {
-    struct cfs_part *p = c->disk->count < CFS_PARTS_MAX ? NULL : least_recently_used(c->disk);
+    int error = 0;
 
-    if (!p)
-        return c->disk->count < CFS_PARTS_MAX ? 0 : -N_ENFILE;
-    int error = p->written_changed || p->head_changed ? cfs_disk_sync(c) : 0;
-    if (error == 0)
-        cfs_part_free(c->disk, p);
+    while (error == 0 && c->disk->count >= CFS_PARTS_MAX) {
+        struct cfs_part *p = least_recently_used(c->disk);
+
+        if (!p)
+            return -N_ENFILE;
+        if (p->written_changed || p->head_changed)
+            error = cfs_disk_sync(c);
+        else
+            cfs_part_free(c->disk, p);
+    }
     return error;
 }
 
@@ -204,10 +216,14 @@ static int add(struct cfs_call *c, uint32_t number, uint32_t age, bool make, str
     p->number = number;
     p->age = age;
     STAILQ_INIT(&p->waiting);
+    STAILQ_INIT(&p->freeing);
+    LIST_INIT(&p->fresh);
+    p->used = ++c->cfs->uses;
     TAILQ_INSERT_HEAD(&c->disk->parts, p, next);
     c->disk->count++;
     int files = load(c->fs, p);
     if (files > 0 || (files == 0 && make)) {
+        p->known = true;
         *out = p;
         return 0;
     }
@@ -229,10 +245,19 @@ int cfs_part_get(struct cfs_call *c, uint64_t handle, bool make, struct cfs_part
         return add(c, number, age, make, out);
     if (p->age != age)
         return -N_EPROTO;
-    TAILQ_REMOVE(&c->disk->parts, p, next);
-    TAILQ_INSERT_HEAD(&c->disk->parts, p, next);
+    p->used = ++c->cfs->uses;
     *out = p;
     return 0;
+}
+
+struct cfs_part *cfs_part_known(const struct cfs_disk *disk, uint64_t handle)
+{
+    struct cfs_part *p;
+
+    TAILQ_FOREACH(p, &disk->parts, next)
+        if (p->number == CFS_HANDLE_NUMBER(handle))
+            return p->known && p->age == CFS_HANDLE_AGE(handle) && p->data ? p : NULL;
+    return NULL;
 }
 
 /* ---- Its blocks ---- */

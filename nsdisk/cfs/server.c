@@ -17,7 +17,7 @@ enum { OWN_SYNC, OWN_END };
 
 static cfs_invoke *const operation[] = {
     [N_CNAME - N_CNAME] = cfs_invoke_name,   [N_CHEADER - N_CNAME] = cfs_invoke_header,
-    [N_CREAD - N_CNAME] = cfs_invoke_read,   [N_CWRITE - N_CNAME] = cfs_invoke_write,
+    [N_CREAD - N_CNAME] = cfs_invoke_block,  [N_CWRITE - N_CNAME] = cfs_invoke_block,
     [N_CSIZE - N_CNAME] = cfs_invoke_size,   [N_CPOINTER - N_CNAME] = cfs_invoke_pointer,
     [N_CSYNC - N_CNAME] = cfs_invoke_sync,   [N_CGROW - N_CNAME] = cfs_invoke_grow,
     [N_CALLOC - N_CNAME] = cfs_invoke_alloc, [N_CFREE - N_CNAME] = cfs_invoke_free,
@@ -38,8 +38,9 @@ static void run_own(struct cfs_call *c)
     struct cfs_part *p;
 
     cfs_disk_sync(c); /* an error comes again when the volume is unmounted */
-    while (c->r->op == OWN_END && (p = TAILQ_FIRST(&c->disk->parts)))
-        cfs_part_free(c->disk, p);
+    TAILQ_FOREACH(p, &c->disk->parts, next)
+        if (c->r->op == OWN_END)
+            cfs_part_leave(p);
 }
 
 static void run(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
@@ -97,18 +98,21 @@ static void refuse(struct cfs *cfs, const struct arrival *a, int error)
     family_reply(cfs->loop, a->from, a->type, &reply, sizeof reply);
 }
 
+/* n: bytes of data. A write has room for its whole block. */
 static struct cfs_record *new_record(struct cfs *cfs, const struct cfs_request *r, int from, int type, size_t n)
 {
-    struct cfs_record *record = calloc(1, sizeof *record + n);
+    struct cfs_record *record = malloc(sizeof *record + (type == (int)N_CWRITE ? CFS_BLOCK_BYTES : n));
 
     if (!record)
         return NULL;
+    memset(record, 0, sizeof *record);
     record->work.run = run;
     record->cfs = cfs;
     record->r = *r;
     record->from = from;
     record->type = type;
     record->n = n;
+    STAILQ_INIT(&record->followers);
     LIST_INSERT_HEAD(&cfs->records, record, all);
     return record;
 }
@@ -122,7 +126,9 @@ static bool begin_disk(struct cfs *cfs, uint32_t drive)
     if (disk->end)
         return true;
     disk->end = new_record(cfs, &end, -1, OWN, 0);
-    TAILQ_INIT(&disk->parts);
+    if (!disk->opened)
+        TAILQ_INIT(&disk->parts);
+    disk->opened = true;
     return disk->end != NULL;
 }
 
@@ -152,9 +158,10 @@ static bool take(void *state, const struct arrival *a)
     if (!record)
         return false;
     memcpy(record->data, a->bytes + sizeof r, record->n);
-    error = family_run(cfs->loop, r.disk, &record->work, a->from, a->type);
-    if (error < 0)
-        cfs_answer(record, error, NULL, 0);
+    if (a->type == (int)N_CREAD || a->type == (int)N_CWRITE)
+        cfs_block_ask(record);
+    else
+        cfs_run(record);
     return true;
 }
 
@@ -187,6 +194,20 @@ static void client_ended(void *state, int from)
     }
 }
 
+/* Blocks that have come are for those who wait for them. */
+static void commands_ended(void *state)
+{
+    struct cfs *cfs = state;
+
+    cfs_block_ask_loaded(cfs);
+    for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
+        struct ext2 *fs = cfs->disk[drive].end ? server_volume(family_server(cfs->loop), drive) : NULL;
+
+        if (fs && fs->data)
+            data_cache_reap(fs->data);
+    }
+}
+
 static void shut_down(void *state)
 {
     struct cfs *cfs = state;
@@ -209,8 +230,10 @@ static void *begin(struct loop *l)
 {
     struct cfs *cfs = calloc(1, sizeof *cfs);
 
-    if (cfs)
+    if (cfs) {
         cfs->loop = l;
+        STAILQ_INIT(&cfs->loaded);
+    }
     return cfs;
 }
 
@@ -218,10 +241,14 @@ static void end(void *state)
 {
     struct cfs *cfs = state;
     struct cfs_record *record;
+    struct cfs_part *p;
 
     while ((record = LIST_FIRST(&cfs->records)))
         cfs_record_free(record);
+    for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++)
+        while (cfs->disk[drive].opened && (p = TAILQ_FIRST(&cfs->disk[drive].parts)))
+            cfs_part_free(&cfs->disk[drive], p);
     free(cfs);
 }
 
-const struct family cfs_family = {TYPES_CFS, TYPES_CFS_LAST, begin, take, client_ended, shut_down, end};
+const struct family cfs_family = {TYPES_CFS, TYPES_CFS_LAST, begin, take, client_ended, commands_ended, shut_down, end};

@@ -29,6 +29,14 @@ void cfs_answer(struct cfs_record *record, int64_t status, const void *payload, 
     cfs_record_free(record);
 }
 
+void cfs_run(struct cfs_record *record)
+{
+    int error = family_run(record->cfs->loop, record->r.disk, &record->work, record->from, record->type);
+
+    if (error < 0)
+        cfs_answer(record, error, NULL, 0);
+}
+
 /* ---- Growing ---- */
 
 void cfs_grow_free(struct cfs_part *p)

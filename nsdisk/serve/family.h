@@ -39,6 +39,8 @@ struct family {
     /* The client has ended: drops what it has and what it waits for, without replies. What family_run is given here is
      * done before N_FEXIT is answered. May be NULL. */
     void (*client_ended)(void *state, int from);
+    /* Commands of drives have ended. Outside all fibers. May be NULL. */
+    void (*commands_ended)(void *state);
     /* The server is to shut down: answers all that wait. What family_run is given here is done before the volumes are
      * unmounted. May be NULL. */
     void (*shut_down)(void *state);
@@ -63,6 +65,9 @@ static inline uint32_t family_sequence(const struct arrival *a)
 /* Answers a request of that type to `from` with n bytes, which begin with struct file_reply. Where Vertex has no memory
  * to send them, the client gets -N_ENOMEM. */
 void family_reply(struct loop *l, int from, int type, const void *reply, size_t n);
+
+/* Has commands_ended called as soon as the fiber that runs has left. */
+void family_call_back(struct loop *l);
 
 /* The server whose volumes the loop serves. */
 struct server *family_server(const struct loop *l);

@@ -290,6 +290,7 @@ static void give_to_family(struct loop *l, const struct arrival *a)
 {
     while (!families_take(l, a)) {
         loop_collect(l, true);
+        families_commands_ended(l);
         while (run_all(l))
             ;
     }
@@ -395,8 +396,10 @@ void loop_run(struct loop *l)
     for (;;) {
         while (loop_collect(l, false))
             ;
-        while (run_all(l))
-            ;
+        do
+            if (l->ended)
+                families_commands_ended(l);
+        while (run_all(l) || l->ended);
         if (l->closing && is_idle(l))
             return;
         if (can_receive(l))

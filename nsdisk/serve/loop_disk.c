@@ -16,6 +16,7 @@ bool loop_collect(struct loop *l, bool wait)
     l->under_way--;
     c->status = done.status;
     c->done = true;
+    l->ended = true;
     for (uint32_t i = 0; i < l->drives; i++)
         if (l->volume[i].leaving && !l->volume[i].turn && (!l->volume[i].awaits || l->volume[i].awaits == c))
             l->volume[i].go_on = true;

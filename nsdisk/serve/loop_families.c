@@ -45,6 +45,11 @@ void family_reply(struct loop *l, int from, int type, const void *reply, size_t 
     l->node.reply(l->node.reply_ctx, from, type, reply, n);
 }
 
+void family_call_back(struct loop *l)
+{
+    l->ended = true;
+}
+
 struct server *family_server(const struct loop *l)
 {
     return l->server;
@@ -86,6 +91,16 @@ void families_client_ended(struct loop *l, int from)
     for (uint32_t i = 0; i < FAMILIES_MAX; i++)
         if (l->family[i] && families[i]->client_ended)
             families[i]->client_ended(l->family[i], from);
+}
+
+void families_commands_ended(struct loop *l)
+{
+    while (l->ended) {
+        l->ended = false;
+        for (uint32_t i = 0; i < FAMILIES_MAX; i++)
+            if (l->family[i] && families[i]->commands_ended)
+                families[i]->commands_ended(l->family[i]);
+    }
 }
 
 void families_shut_down(struct loop *l)

@@ -65,6 +65,7 @@ struct loop {
     struct everywhere everywhere[EVERYWHERE_MAX];
     struct blockdev_command *command[DISK_COMMANDS_MAX]; /* by number; NULL: none */
     uint32_t under_way;
+    bool ended; /* some have, and the families were not told */
     struct loop_statistics statistics;
     struct replies replies;
     uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
@@ -78,6 +79,7 @@ struct loop {
 bool families_take(struct loop *l, const struct arrival *a);
 void families_begin(struct loop *l);
 void families_client_ended(struct loop *l, int from);
+void families_commands_ended(struct loop *l);
 void families_shut_down(struct loop *l);
 void families_free(struct loop *l);
 

@@ -35,7 +35,7 @@ static long end(void *ctx, struct abi_disk_done *done, bool wait)
 {
     struct lab *lab = ctx;
 
-    return drives_end(&lab->drives, done, wait);
+    return lab->held && !wait ? -N_EAGAIN : drives_end(&lab->drives, done, wait);
 }
 
 /* ---- Messages ---- */
@@ -178,11 +178,17 @@ void lab_make(struct lab *lab, uint32_t kilobytes, uint32_t cache_kb)
 {
     memset(lab, 0, sizeof *lab);
     lab->writes_left = UINT32_MAX;
-    lab->drives = (struct drives){.volumes = LAB_DISKS, .random = kilobytes + cache_kb, .commands = 8};
+    lab->drives = (struct drives){.volumes = LAB_DISKS, .random = kilobytes + cache_kb, .commands = DISK_COMMANDS_MAX};
     for (uint32_t i = 0; i < LAB_DISKS; i++) {
         volume_make(&lab->drives.volume[i], CFS_BLOCK_BYTES, kilobytes, "");
-        lab->drives.volume[i].data_cache =
-            (struct drive_cache){cache_kb, 4096, 8, 1, DRIVE_CACHE_GROUPS, DRIVE_CACHE_LRU, 4, DRIVE_CACHE_FILL_FIRST};
+        lab->drives.volume[i].data_cache = (struct drive_cache){.kb = cache_kb,
+                                                                .block_bytes = CFS_BLOCK_BYTES,
+                                                                .group_blocks = 8,
+                                                                .ahead_groups = 1,
+                                                                .write = DRIVE_CACHE_GROUPS,
+                                                                .evict = DRIVE_CACHE_LRU,
+                                                                .commands = 64,
+                                                                .fill = DRIVE_CACHE_FILL_LATER};
     }
 }
 

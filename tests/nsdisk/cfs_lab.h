@@ -25,6 +25,7 @@ struct lab {
     /* Power cut: the drives do nothing of what they are told after so many writes; UINT32_MAX: never. */
     uint32_t writes_left;
     uint32_t writes;
+    bool held; /* no command ends, unless it is waited for */
     char log[2000];
     /* the last reply that lab_wait has taken */
     struct file_reply head;

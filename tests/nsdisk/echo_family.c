@@ -230,9 +230,9 @@ static void *begin_without_memory(struct loop *l)
 }
 
 static const struct family echo_family = {
-    TYPES_CLUSTERFILE, TYPES_CLUSTERFILE_LAST, begin, take, client_ended, shut_down, end};
+    TYPES_CLUSTERFILE, TYPES_CLUSTERFILE_LAST, begin, take, client_ended, NULL, shut_down, end};
 static const struct family without_memory = {
-    NO_MEMORY, TYPES_CFS_LAST, begin_without_memory, take, client_ended, shut_down, end};
+    NO_MEMORY, TYPES_CFS_LAST, begin_without_memory, take, client_ended, NULL, shut_down, end};
 
 /* In place of nsdisk/serve/families.c */
 const struct family *const families[FAMILIES_MAX] = {&echo_family, &without_memory};

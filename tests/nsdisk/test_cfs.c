@@ -267,6 +267,112 @@ Test(cfs, a_volume_without_cache_or_with_other_blocks_is_no_disk)
     finish();
 }
 
+/* ---- Several requests at a time ---- */
+
+static uint32_t post_read(struct file f, uint32_t block)
+{
+    const struct cfs_request r = {.handle = f.handle, .block = block, .bytes = 8};
+
+    return lab_post(&lab, 1, N_CREAD, r, NULL, 0);
+}
+
+static void fill_disk_0(struct file f, uint32_t blocks)
+{
+    static uint8_t data[BLOCK];
+    struct cfs_run run;
+
+    cr_assert_eq(alloc(f, 0, blocks, &run), (int32_t)blocks);
+    for (uint32_t i = 0; i < blocks; i++) {
+        fill_pattern(data, BLOCK, i);
+        cr_assert_eq(put(f, 0, block_at(i), 0, data, BLOCK), BLOCK);
+    }
+    cr_assert_eq(ask(N_CDROP, f, 0, 0, 0), 0);
+}
+
+static void hits_script(struct lab *l)
+{
+    struct file f = open_file("/f");
+    uint8_t expected[8];
+
+    fill_disk_0(f, 64);
+    cr_expect_eq(get(f, 0, block_at(0), 0, 8), 8);
+    l->held = true;
+    uint32_t miss = post_read(f, block_at(40)), beside = post_read(f, block_at(41)), hit = post_read(f, block_at(1));
+    cr_expect(lab_answered(l, hit), "a hit waits behind a miss");
+    cr_expect_not(lab_answered(l, miss));
+    cr_expect_not(lab_answered(l, beside));
+    cr_expect_eq(put(f, 0, block_at(50), 0, "written", 8), 8, "nor does a write");
+    uint32_t cut = lab_post(l, 1, N_CFREE, (struct cfs_request){.handle = f.handle, .arg = 20}, NULL, 0);
+    uint32_t behind = post_read(f, block_at(41));
+    cr_expect_not(lab_answered(l, cut), "blocks go that are asked for");
+    l->held = false;
+    cr_expect_eq(lab_wait(l, miss), 8);
+    fill_pattern(expected, 8, 40);
+    cr_expect_arr_eq(l->payload, expected, 8);
+    cr_expect_eq(lab_wait(l, beside), 8);
+    cr_expect_eq(lab_wait(l, hit), 8);
+    cr_expect_eq(lab_wait(l, cut), 0);
+    cr_expect_eq(lab_wait(l, behind), -N_EINVAL, "behind the cut");
+}
+
+Test(cfs, a_hit_does_not_wait_behind_a_miss)
+{
+    run(hits_script);
+}
+
+/* Each of 20 streams asks for a group's last block, so that each reads ahead. */
+static void streams_script(struct lab *l)
+{
+    struct file f = open_file("/f");
+    uint32_t number[20];
+    uint8_t expected[8];
+
+    fill_disk_0(f, 336);
+    for (uint32_t i = 0; i < 20; i++)
+        number[i] = post_read(f, block_at(16 * i + 7));
+    for (uint32_t i = 20; i-- > 0;) {
+        fill_pattern(expected, 8, 16 * i + 7);
+        cr_expect_eq(lab_wait(l, number[i]), 8);
+        cr_expect_arr_eq(l->payload, expected, 8);
+    }
+    cr_expect_eq(ask(N_CSTAT, f, 0, 0, 0), 0);
+    struct cfs_counts counts;
+    memcpy(&counts, l->payload, sizeof counts);
+    cr_expect_eq(counts.cache.misses, 20);
+    cr_expect_geq(counts.cache.reads[3], 30, "of eight blocks: %u", counts.cache.reads[3]);
+    for (uint32_t i = 0; i < 20; i++)
+        number[i] = post_read(f, block_at(16 * i + 8));
+    for (uint32_t i = 0; i < 20; i++)
+        cr_expect_eq(lab_wait(l, number[i]), 8);
+    cr_expect_eq(ask(N_CSTAT, f, 0, 0, 0), 0);
+    memcpy(&counts, l->payload, sizeof counts);
+    cr_expect_leq(counts.cache.misses, 24, "what was read ahead is a hit: %u misses", counts.cache.misses);
+}
+
+Test(cfs, streams_read_ahead_beside_each_other)
+{
+    lab_make(&lab, KILOBYTES, 1500);
+    cr_assert(lab_run(&lab, streams_script));
+    finish();
+}
+
+static void pending_at_shutdown(struct lab *l)
+{
+    struct file f = open_file("/f");
+
+    fill_disk_0(f, 64);
+    l->held = true;
+    post_read(f, block_at(3));
+    post_read(f, block_at(30));
+}
+
+Test(cfs, a_read_under_way_does_not_keep_the_server_from_its_end)
+{
+    lab_make(&lab, KILOBYTES, CACHE_KB);
+    cr_assert(lab_run(&lab, pending_at_shutdown));
+    finish();
+}
+
 /* ---- Allocation ---- */
 
 static void alloc_script(struct lab *l)

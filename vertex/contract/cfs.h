@@ -80,6 +80,10 @@ _Static_assert(N_IS_CFS(0x8060) && N_IS_CFS(0x807f) && N_IS_FAMILY_REQUEST(0x806
 #define CFS_ALLOC_RUNS_MAX 512u  /* and pairs of its reply: it may end early, too */
 #define CFS_DISKS_BYTES    512u  /* most of the text that names a file's disks */
 
+/* Requests that a node has under way at most, of one transfer [P2 3.0] and [P2 6.1]; and the most of the key. */
+#define CFS_ASYNC     2u
+#define CFS_ASYNC_MAX 64u
+
 /* A pointer: the disk in five bits, the block on it in 27. 0: none. Block 0 of a disk is never a file's. */
 #define CFS_POINTER(disk, block) ((uint32_t)(disk) << 27 | (uint32_t)(block))
 #define CFS_POINTER_DISK(p)      ((uint32_t)(p) >> 27)
@@ -141,10 +145,9 @@ _Static_assert(sizeof(struct cfs_run) == 8, "cfs_run layout");
 
 struct cfs_counts {
     uint64_t blocks, blocks_free; /* of the volume */
-    uint64_t requests;            /* of blocks */
     struct drive_cache_counts cache;
 };
-_Static_assert(sizeof(struct cfs_counts) == 24 + sizeof(struct drive_cache_counts), "cfs_counts layout");
+_Static_assert(sizeof(struct cfs_counts) == 16 + sizeof(struct drive_cache_counts), "cfs_counts layout");
 
 /* ---- On the disks ---- */
 
