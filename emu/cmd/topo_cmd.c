@@ -84,6 +84,10 @@ static int print_text(const struct topo *t)
         print_board(t, first, end);
     }
     print_volumes(t);
+    for (uint32_t k = 0; k < t->cfs.disks; k++)
+        printf("%s %s", k == 0 ? "\nConcurrent File System:" : "", t->cfs.volume[k]);
+    if (t->cfs.disks > 0)
+        printf("; %u request%s of a node under way\n", t->cfs.async, plural(t->cfs.async));
     return 0;
 }
 
@@ -148,8 +152,12 @@ static int print_json(const struct topo *t)
 
     for (uint32_t j = 0; j < t->n_io; j++)
         json_array_append_new(io, json_of_io_node(&t->io[j]));
-    return json_print(json_pack("{s:i, s:i, s:i, s:i, s:o}", "dim", (int)t->dim, "compute_nodes", 1 << t->dim, "ram_mb",
-                                (int)(t->ram_bytes >> 20), "front_end_si", (int)t->host_si, "io_nodes", io));
+    json_t *cfs = json_array();
+    for (uint32_t k = 0; k < t->cfs.disks; k++)
+        json_array_append_new(cfs, json_string(t->cfs.volume[k]));
+    return json_print(json_pack("{s:i, s:i, s:i, s:i, s:o, s:o}", "dim", (int)t->dim, "compute_nodes", 1 << t->dim,
+                                "ram_mb", (int)(t->ram_bytes >> 20), "front_end_si", (int)t->host_si, "io_nodes", io,
+                                "cfs", cfs));
 }
 
 /* ---- Command line ---- */

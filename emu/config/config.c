@@ -362,7 +362,7 @@ static bool load_front_end(struct config_reader *l, const config_setting_t *root
 static bool load_parts(struct config_reader *l, const config_setting_t *root)
 {
     bool good = load_boards(l, root), (*const parts[])(struct config_reader *, const config_setting_t *) = {
-                                          config_read_striped, load_front_end, config_read_faults};
+                                          config_read_striped, config_read_cfs, load_front_end, config_read_faults};
 
     for (size_t i = 0, boards = good; boards && i < sizeof parts / sizeof *parts && setting_goes_on(&l->r, good); i++)
         good = parts[i](l, root) && good;
@@ -377,9 +377,21 @@ static bool load_parts(struct config_reader *l, const config_setting_t *root)
 
 static bool load_machine(struct config_reader *l, const config_setting_t *root, const char *image_folder)
 {
-    static const char *const keys[] = {
-        "dim",    "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards", "front_end", "images", "cycles",
-        "timing", "faults", "striped",           "server_limit_s", "costs",  NULL};
+    static const char *const keys[] = {"dim",
+                                       "ram_mb",
+                                       "nodes_per_cabinet",
+                                       "shared_text_kb",
+                                       "boards",
+                                       "front_end",
+                                       "images",
+                                       "cycles",
+                                       "timing",
+                                       "faults",
+                                       "striped",
+                                       "cfs",
+                                       "server_limit_s",
+                                       "costs",
+                                       NULL};
     const char *images = NULL;
 
     bool good = setting_check_keys(&l->r, root, keys);

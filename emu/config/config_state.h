@@ -53,6 +53,9 @@ bool config_check_volume_name(struct config_reader *l, const config_setting_t *a
  * if it is wrong. */
 bool config_read_striped(struct config_reader *l, const config_setting_t *root);
 
+/* Reads the group `cfs`, if there is one, after the boards. False, with the reader's error, if it is wrong. */
+bool config_read_cfs(struct config_reader *l, const config_setting_t *root);
+
 /* Read `timing`, and then `cycles`, which overrides it. False, with the reader's error, if something is wrong. */
 bool config_read_timing(struct config_reader *l, const config_setting_t *root);
 bool config_read_cycles(struct config_reader *l, const config_setting_t *root);

@@ -56,6 +56,7 @@ void topo_free(struct topo *t)
         free(t->striped[i].map);
     }
     free(t->striped);
+    free(t->cfs.volume);
     *t = (struct topo){0};
 }
 
@@ -74,6 +75,23 @@ __attribute__((format(printf, 2, 3))) static void append(struct text *t, const c
     va_end(args);
 }
 
+/* No path can name a striped volume whose name begins with '/'. */
+static void append_cfs(struct text *out, const struct topo *t)
+{
+    uint32_t drive;
+
+    append(out, "/cfs");
+    for (uint32_t k = 0; k < t->cfs.disks; k++)
+        append(out, " %s", t->cfs.volume[k]);
+    append(out, ": %u", t->cfs.async);
+    for (uint32_t k = 0; k < t->cfs.disks; k++) {
+        const uint32_t node = topo_find_volume(t, t->cfs.volume[k], &drive);
+
+        append(out, " %u.%u", node, drive);
+    }
+    append(out, "\n");
+}
+
 size_t topo_striped_text(const struct topo *t, char *text, size_t bytes)
 {
     struct text out = {text, bytes, 0};
@@ -84,6 +102,8 @@ size_t topo_striped_text(const struct topo *t, char *text, size_t bytes)
             append(&out, " %s", t->striped[i].over[k]);
         append(&out, ": %s\n", t->striped[i].map);
     }
+    if (t->cfs.disks > 0)
+        append_cfs(&out, t);
     return out.bytes;
 }
 

@@ -44,6 +44,12 @@ struct topo_striped { /* a striped volume: one name for files that lie on severa
     char *map;                       /* text of libpio/map/pattern.h */
 };
 
+struct topo_cfs {                      /* the Concurrent File System */
+    uint32_t disks;                    /* 0: the machine has none */
+    char (*volume)[VOLUME_NAME_BYTES]; /* [disks] */
+    uint32_t async;                    /* requests of a node under way */
+};
+
 struct channel_times {     /* of all channels of a machine */
     uint32_t hop_cycles;   /* in which a header takes one */
     uint32_t byte_cycles;  /* in which a byte follows */
@@ -61,6 +67,7 @@ struct topo {
     struct topo_io_node *io; /* ascending by node */
     uint32_t n_striped;
     struct topo_striped *striped;
+    struct topo_cfs cfs;
     struct channel_times times; /* zeros: those of the nCUBE 2 (topo_times) */
     bool no_broadcasts;         /* a message goes to one node only */
     /* further settings of the machine file live in config.h's structures */
@@ -78,8 +85,8 @@ static inline uint32_t channel_lookahead_cycles(struct channel_times t)
 /* Frees the memory that t points to, not t itself. */
 void topo_free(struct topo *t);
 
-/* Writes the lines by which nodes know the striped volumes (vertex/contract/system.h), as far as `bytes` reach, with a
- * NUL. Returns the text's length without the NUL, also if it did not fit. */
+/* Writes the lines by which nodes know the striped volumes and the CFS (vertex/contract/system.h), as far as `bytes`
+ * reach, with a NUL. Returns the text's length without the NUL, also if it did not fit. */
 size_t topo_striped_text(const struct topo *t, char *text, size_t bytes);
 
 /* Returns the SI node of channel k of I/O node i on a board in the Sandia wiring: 64k + 4i + board [P0 Table 1]. */

@@ -35,6 +35,9 @@ static int load(const char *text, const char *image_folder)
 #define STRIPED(volume, over, map)                                                                                    \
     "dim = 1; boards = ({ number = 0; io_nodes = ({ index = 0; si = [1]; drives = (\n" DRIVE("df00", "x") ", " DRIVE( \
         "df01", "y") "); }); });\nstriped = ({ volume = \"" volume "\"; over = [" over "]; map = \"" map "\"; });\n"
+#define CFS(io, drive, cfs)                                                   \
+    "dim = 1; boards = ({ number = 0; io_nodes = ({ index = 0; si = [1]; " io \
+    " drives = (\n{ volume = \"cf0\"; image = \"x\"; " drive " }); }); });\n\ncfs = { " cfs " };\n"
 #define IO_NODE(i, more) "{ index = " #i "; " more " }"
 
 Test(config, sandia_conf_is_the_machine_of_the_paper_in_a_5_cube)
@@ -230,6 +233,28 @@ Test(config, wiring_is_sandias_a_part_of_it_or_free)
                   (uint32_t[]){0, NO, NO, NO, NO, NO, NO, NO}, 3);
 }
 
+Test(config, nas_conf_is_the_machine_of_the_paper)
+{
+    char text[400];
+
+    cr_assert_eq(config_load(&config, "images/machines/nas.conf", NULL, error, sizeof error), 0, "%s", error);
+    const struct topo *t = &config.topo;
+    cr_expect_eq(t->dim, 7);
+    cr_assert_eq(t->cfs.disks, 10);
+    cr_expect_eq(t->cfs.async, 2);
+    cr_expect_eq(t->times.byte_cycles, 7);
+    for (uint32_t i = 0; i < 10; i++) {
+        cr_expect_eq(t->io[i].si[0] % 4, 2);
+        cr_expect_eq(t->io[i].drive[0].cache.kb, 1000);
+        cr_expect_eq(t->io[i].drive[0].cache.commands, 64);
+        cr_expect_str_eq(t->io[i].drive[0].model, "xt-8760s");
+    }
+    topo_striped_text(t, text, sizeof text);
+    cr_expect_str_eq(text, "/cfs cf00 cf01 cf02 cf03 cf04 cf05 cf06 cf07 cf08 cf09: 2 16384.0 16385.0 16386.0 16387.0 "
+                           "16388.0 16389.0 16390.0 16391.0 16392.0 16393.0\n");
+    config_free(&config);
+}
+
 Test(config, images_start_at_the_machine_files_folder_or_where_one_says)
 {
     static const struct {
@@ -286,7 +311,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         /* keys */
         {"dim = 5;\ndimn = 5;\n", "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, "
                                   "shared_text_kb, boards, front_end, images, "
-                                  "cycles, timing, faults, striped, server_limit_s, costs"},
+                                  "cycles, timing, faults, striped, cfs, server_limit_s, costs"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives, service"},
@@ -416,6 +441,30 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(
              3, IO_NODE(0, "drives = (" DRIVE("a", "x") ");") ",\n" IO_NODE(1, "drives = (" DRIVE("b", "x") ");")),
          "m.conf:4: image 'x' already belongs to volume 'a' (line 3)"},
+        /* the Concurrent File System */
+        {CFS("service = \"concurrent\";", "cache_kb = 200;", "volumes = [\"cf1\"];"),
+         "m.conf:4: the CFS: there is no volume 'cf1'"},
+        {CFS("service = \"concurrent\";", "cache_kb = 200;", "volumes = [\"cf0\", \"cf0\"];"),
+         "m.conf:4: the CFS has volume 'cf0' twice; each disk is another volume"},
+        {CFS("service = \"concurrent\";", "cache_kb = 200;", "volumes = (7);"),
+         "m.conf:4: 'volumes' is a list of names of volumes, such as [\"cf00\", \"cf01\"]"},
+        {CFS("service = \"concurrent\";", "cache_kb = 200;", "volumes = [];"),
+         "m.conf:4: 'volumes' must be a list of 1 to 32 names of volumes"},
+        {CFS("service = \"concurrent\";", "cache_kb = 200;", "async = 2;"),
+         "m.conf:4: 'volumes' is missing: the volumes that are its disks, in order"},
+        {CFS("service = \"concurrent\";", "cache_kb = 200;", "volumes = [\"cf0\"]; async = 65;"),
+         "m.conf:4: async = 65 is out of range; it must be an integer from 1 to 64"},
+        {CFS("service = \"concurrent\";", "cache_kb = 200;", "volumes = [\"cf0\"]; disks = 1;"),
+         "m.conf:4: unknown key 'disks'; known here: volumes, async"},
+        {CFS("", "cache_kb = 200;", "volumes = [\"cf0\"];"),
+         "m.conf:4: CFS disk 'cf0' is on an I/O node with in-order service; give it service = \"concurrent\""},
+        {CFS("service = \"concurrent\";", "", "volumes = [\"cf0\"];"),
+         "m.conf:4: CFS disk 'cf0' has no data cache; give its drive a cache_kb"},
+        {CFS("service = \"concurrent\";", "cache_kb = 200; block = 8192;", "volumes = [\"cf0\"];"),
+         "m.conf:4: CFS disk 'cf0': block = 8192; blocks of the CFS have 4096 bytes"},
+        {CFS("service = \"concurrent\";", "cache_kb = 127;", "volumes = [\"cf0\"];"),
+         "m.conf:4: CFS disk 'cf0': cache_kb = 127 is less than 4 groups of 8 blocks"},
+        {"dim = 1;\ncfs = \"cf0\";\n", "m.conf:2: 'cfs' is a group, such as { volumes = [\"cf00\", \"cf01\"]; }"},
         /* striped volumes */
         {STRIPED("df00", "\"df00\"", "cyclic 1 1"),
          "m.conf:3: 'df00' is already the volume of a drive; give the striped volume another name"},

@@ -318,6 +318,11 @@ _Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
  * Vertex only keeps it: the name, the volumes over which its files are spread, and which of them has which byte.
  *
  *     big df00 df01: cyclic 16384 2
+ *
+ * The last line may be the Concurrent File System's, which its library reads: its disks, the requests that a node has
+ * under way, and each disk's I/O node and drive there.
+ *
+ *     /cfs cf00 cf01: 2 16384.0 16385.0
  */
 #define LOAD_STRIPED_MAX_BYTES 65535u
 
