@@ -11,7 +11,7 @@ NSDISK_CORE := $(NSDISK_DATA) $(addprefix nsdisk/,ext2/ext2_alloc.c ext2/ext2_ca
     vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
 NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_disk.c loop_families.c fiber.c)
 # The families and their table: a test may have its own
-NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c header.c name.c part.c server.c waiting.c)
+NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c server.c waiting.c)
 NSDISK_FAMILIES := nsdisk/serve/families.c $(NSDISK_CFS)
 NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_CORE)
 

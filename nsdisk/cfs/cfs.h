@@ -3,7 +3,7 @@
  * name server [P2 section 3.0]. One family of requests (nsdisk/serve/family.h); vertex/contract/cfs.h has the protocol.
  *
  *   server.c   takes and checks requests, answers them, hears of ends       -> all below
- *   name.c     names in disk 0's tree, and the numbers of files
+ *   cfs_name.c names in disk 0's tree, and the numbers of files
  *   header.c   sizes, pointer pages, who grows a file
  *   block.c    blocks by their disk block: only a file's own
  *   alloc.c    more and fewer blocks of a file's part on a disk
@@ -119,7 +119,7 @@ struct cfs_call {
 #define CFS_REPLY_BYTES (4096u + 1024u)
 
 typedef int64_t cfs_invoke(struct cfs_call *c);
-cfs_invoke cfs_invoke_name;                                                         /* name.c */
+cfs_invoke cfs_invoke_name;                                                         /* cfs_name.c */
 cfs_invoke cfs_invoke_header, cfs_invoke_size, cfs_invoke_pointer, cfs_invoke_grow; /* header.c */
 cfs_invoke cfs_invoke_block, cfs_invoke_stat;                                       /* block.c */
 cfs_invoke cfs_invoke_alloc, cfs_invoke_free;                                       /* alloc.c */
