@@ -3,7 +3,8 @@
 # What reads input from outside, for the fuzzer (tests/module.mk)
 CONFIG_SOURCES := emu/config/config.c emu/config/config_cache.c emu/config/config_cfs.c emu/config/config_costs.c \
     emu/config/config_faults.c emu/config/config_striped.c libpio/file/layout.c $(wildcard libpio/map/*.c) \
-    vertex/shared/text.c emu/model/fault.c emu/model/software.c emu/config/setting.c emu/config/overrides.c emu/config/machine_file.c \
+    vertex/shared/text.c emu/model/fault.c \
+    emu/model/software.c emu/config/setting.c emu/config/overrides.c emu/config/machine_file.c \
     emu/base/beside.c emu/base/nearest.c emu/base/inputs.c emu/base/memory.c emu/network/topo.c \
     emu/model/disk_model.c
 TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
