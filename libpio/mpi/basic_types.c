@@ -8,6 +8,8 @@
 
 #include "libpio/mpi/datatype.h"
 
+const struct mpi_type *(*mpi_find_made_type)(MPI_Datatype handle);
+
 #define DENSE(bytes_of_data) (&(const struct mpi_layout){.bytes = (bytes_of_data)})
 #define BASIC(c_type, kind)                                                                                \
     {                                                                                                      \

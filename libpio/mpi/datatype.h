@@ -68,8 +68,9 @@ struct mpi_type {
 #define TYPES_BASIC 0x27 /* the indexes of predefined types are below this, from 1 on */
 extern const struct mpi_type mpi_basic_types[TYPES_BASIC];
 
-/* A type that a program has made: in type_table.c, if it makes any. */
-const struct mpi_type *mpi_find_made_type(MPI_Datatype handle) __attribute__((weak));
+/* Finds a type that the program has made; NULL: it has made none. Set by made_types.c. */
+extern const struct mpi_type *(*mpi_find_made_type)(MPI_Datatype handle);
+extern int mpi_under_way; /* requests that are not done */
 
 /* NULL: no such type. */
 static inline const struct mpi_type *mpi_find_type(MPI_Datatype handle)

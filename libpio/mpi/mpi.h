@@ -113,6 +113,26 @@ enum { MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR, MPI_UNEQUAL };
 #define MPI_SHORT_INT             ((MPI_Datatype)0x15000025)
 #define MPI_LONG_DOUBLE_INT       ((MPI_Datatype)0x15000026)
 
+/* How a type was made [4.1.13], and how arrays are laid out [4.1.3, 4.1.4] */
+enum {
+    MPI_COMBINER_NAMED,
+    MPI_COMBINER_DUP,
+    MPI_COMBINER_CONTIGUOUS,
+    MPI_COMBINER_VECTOR,
+    MPI_COMBINER_HVECTOR,
+    MPI_COMBINER_INDEXED,
+    MPI_COMBINER_HINDEXED,
+    MPI_COMBINER_INDEXED_BLOCK,
+    MPI_COMBINER_HINDEXED_BLOCK,
+    MPI_COMBINER_STRUCT,
+    MPI_COMBINER_SUBARRAY,
+    MPI_COMBINER_DARRAY,
+    MPI_COMBINER_RESIZED
+};
+enum { MPI_ORDER_C, MPI_ORDER_FORTRAN };
+enum { MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE };
+#define MPI_DISTRIBUTE_DFLT_DARG (-1)
+
 /* Predefined operations [5.9.2] */
 #define MPI_OP_NULL ((MPI_Op)0x16000000)
 #define MPI_MAX     ((MPI_Op)0x16000001)
@@ -289,7 +309,50 @@ MPI_INT_FUNCTION_(Get_count, (const MPI_Status *status, MPI_Datatype datatype, i
 
 /* Types [4] */
 MPI_INT_FUNCTION_(Type_size, (MPI_Datatype datatype, int *size));
+MPI_INT_FUNCTION_(Type_size_x, (MPI_Datatype datatype, MPI_Count *size));
 MPI_INT_FUNCTION_(Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent));
+MPI_INT_FUNCTION_(Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent));
+MPI_INT_FUNCTION_(Type_get_true_extent, (MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent));
+MPI_INT_FUNCTION_(Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent));
+MPI_INT_FUNCTION_(Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_create_hvector,
+                  (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_indexed, (int count, const int lengths[], const int displacements[], MPI_Datatype oldtype,
+                                 MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_create_hindexed, (int count, const int lengths[], const MPI_Aint displacements[],
+                                         MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_create_indexed_block,
+                  (int count, int length, const int displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_create_hindexed_block,
+                  (int count, int length, const MPI_Aint displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_create_struct, (int count, const int lengths[], const MPI_Aint displacements[],
+                                       const MPI_Datatype types[], MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_create_subarray, (int ndims, const int sizes[], const int subsizes[], const int starts[],
+                                         int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_create_darray,
+                  (int size, int rank, int ndims, const int gsizes[], const int distribs[], const int dargs[],
+                   const int psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_commit, (MPI_Datatype * datatype));
+MPI_INT_FUNCTION_(Type_free, (MPI_Datatype * datatype));
+MPI_INT_FUNCTION_(Type_get_envelope,
+                  (MPI_Datatype datatype, int *integers, int *addresses, int *datatypes, int *combiner));
+MPI_INT_FUNCTION_(Type_get_contents, (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+                                      int integers[], MPI_Aint addresses[], MPI_Datatype datatypes[]));
+MPI_INT_FUNCTION_(Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
+                         int *position, MPI_Comm comm));
+MPI_INT_FUNCTION_(Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+                           MPI_Datatype datatype, MPI_Comm comm));
+MPI_INT_FUNCTION_(Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *size));
+MPI_INT_FUNCTION_(Get_address, (const void *location, MPI_Aint *address));
+MPI_FUNCTION_(MPI_Aint, Aint_add, (MPI_Aint base, MPI_Aint disp));
+MPI_FUNCTION_(MPI_Aint, Aint_diff, (MPI_Aint addr1, MPI_Aint addr2));
+MPI_INT_FUNCTION_(Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count));
+MPI_INT_FUNCTION_(Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count));
+MPI_INT_FUNCTION_(Status_set_elements, (MPI_Status * status, MPI_Datatype datatype, int count));
+MPI_INT_FUNCTION_(Status_set_elements_x, (MPI_Status * status, MPI_Datatype datatype, MPI_Count count));
 
 /* Collective calls [5] */
 MPI_INT_FUNCTION_(Barrier, (MPI_Comm comm));

@@ -61,8 +61,6 @@ struct mpi_list {
 void list_add(struct mpi_list *l, struct mpi_request *r);
 void list_remove(struct mpi_list *l, struct mpi_request *r);
 
-extern int mpi_under_way; /* requests that are not done */
-
 /* Marks it as done, with a class of errors. */
 void request_finish(struct mpi_request *r, int error);
 

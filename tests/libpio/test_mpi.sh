@@ -38,6 +38,7 @@ compare() { # NAME ARG...
 compare points
 compare reductions
 compare random_points 4 1
+compare random_types 30 1
 [ $judges = yes ] || skip "MPI programs against Open MPI" "libopenmpi-dev and openmpi-bin are not installed"
 
 mpicc $flags -DBYTES_MAX=1100 -o random_small "$root/tests/mpi/random_points.c"
