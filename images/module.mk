@@ -96,24 +96,32 @@ $(B)/lib/program.ld: images/program.ld
 
 ifdef LIBPIO_SRCS
 LIBPIO := $(B)/lib/libpio.a
-$(LIBPIO): $(filter-out $(STRIPED_OBJS) $(PIPE_OBJS),$(LIBPIO_OBJS)) $(B)/rv/striped.o $(B)/rv/pipes.o
+$(LIBPIO): $(filter-out $(STRIPED_OBJS) $(PIPE_OBJS),$(LIBPIO_OBJS)) $(addprefix $(B)/rv/,engine.o striped.o pipes.o)
 	$(archive)
 
 # $(call in_sections,symbols,prefix): one object whose sections begin with the prefix, and which defines only these
-# symbols
+# symbols. What it defines and uses of the mapping engine has the names of the drivers' copy.
 define in_sections
-$(RV)ld -r -o $@.all $^ $$($(RV)gcc -march=rv64gc -mabi=lp64d -print-libgcc-file-name)
-$(RV)objcopy $(addprefix --keep-global-symbol=,$(1)) --prefix-alloc-sections=$(2) $@.all $@
+$(RV)ld -r -o $@.all $(filter %.o,$^) $$($(RV)gcc -march=rv64gc -mabi=lp64d -print-libgcc-file-name)
+$(RV)objcopy --redefine-syms=$(B)/rv/engine.names $@.all
+$(RV)objcopy --wildcard $(addprefix --keep-global-symbol=,$(1)) --prefix-alloc-sections=$(2) $@.all $@
 endef
 
+# The mapping engine for all drivers in sections of its own, under other names than the program's.
+ENGINE_OBJS := $(filter $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS))
+$(B)/rv/engine.names: $(ENGINE_OBJS)
+	$(RV)nm -g --defined-only $^ | awk 'NF == 3 { print $$3, "engine_" $$3 }' | sort -u >$@
+$(B)/rv/engine.o: $(ENGINE_OBJS) $(B)/rv/engine.names
+	$(call in_sections,engine_*,.engine)
+
 # The driver of striped files in one object with what it takes of libpio, in sections of its own (images/program.ld),
-# but for what it shares with the program's own copy.
-$(B)/rv/striped.o: $(STRIPED_OBJS) $(filter-out %/shared_state.o,$(filter $(B)/rv/libpio/file/% \
-        $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS)))
+# but for the engine, and for what it shares with the program's own copy.
+$(B)/rv/striped.o: $(STRIPED_OBJS) $(filter-out %/shared_state.o,$(filter $(B)/rv/libpio/file/%,$(LIBPIO_OBJS))) \
+        $(B)/rv/engine.names
 	$(call in_sections,ndevice_striped,.striped)
 
 # The driver of pipes likewise.
-$(B)/rv/pipes.o: $(PIPE_OBJS) $(filter $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS))
+$(B)/rv/pipes.o: $(PIPE_OBJS) $(B)/rv/engine.names
 	$(call in_sections,pipes_start pipes_new_end ndevice_pipe,.pipes)
 endif
 

@@ -80,7 +80,7 @@ static int read_segment(const struct complaint *c, Elf *elf, const GElf_Phdr *h,
         .va = h->p_vaddr,
         .file_bytes = h->p_filesz,
         .mem_bytes = h->p_memsz,
-        .flags = h->p_flags & (PF_R | PF_W | PF_X | PROGRAM_SEGMENT_STRIPED | PROGRAM_SEGMENT_PIPES),
+        .flags = h->p_flags & (PF_R | PF_W | PF_X | PROGRAM_SEGMENT_DRIVERS),
     };
     if (s->file_bytes > s->mem_bytes || s->va + s->mem_bytes < s->va)
         return complain(c, "the segment at 0x%" PRIx64 " has impossible sizes; build the program again", s->va);
@@ -445,9 +445,9 @@ static void free_room(struct loading *l)
 /* Drivers that a program may need are in segments of their own. */
 static bool is_needed(const struct load_program *p, const struct load_part *part, uint32_t flags)
 {
-    if (flags & PROGRAM_SEGMENT_STRIPED)
-        return p->striped_bytes > 0;
-    return !(flags & PROGRAM_SEGMENT_PIPES) || part->piped;
+    uint32_t drivers = (p->striped_bytes > 0 ? PROGRAM_SEGMENT_STRIPED : 0) | (part->piped ? PROGRAM_SEGMENT_PIPES : 0);
+
+    return !(flags & PROGRAM_SEGMENT_DRIVERS) || (flags & drivers);
 }
 
 static uint32_t send_data(const struct loading *l, const struct load_part *part)

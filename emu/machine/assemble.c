@@ -332,21 +332,28 @@ static uint64_t builtin_bytes(const struct elf_segment *s)
     return round_up(s->va % NODE_PAGE_BYTES + s->file_bytes, NODE_PAGE_BYTES);
 }
 
+/* An nsdisk needs no drivers. */
+static bool is_placed(const struct elf_segment *s)
+{
+    return !(s->flags & PROGRAM_SEGMENT_DRIVERS);
+}
+
 static void place_nsdisk(const struct machine *m, const struct cabinet *c, struct boot_info *info)
 {
     uint64_t pa = CABINET_BUILTIN_BASE;
 
     info->builtin_entry = m->nsdisk.entry;
-    info->segments = m->nsdisk.segments;
     for (uint32_t i = 0; i < m->nsdisk.segments; i++) {
         const struct elf_segment *s = &m->nsdisk.segment[i];
+        if (!is_placed(s))
+            continue;
         uint64_t offset = s->va % NODE_PAGE_BYTES; /* of the first byte in its page */
 
-        info->segment[i] = (struct boot_segment){.pa = pa,
-                                                 .va = s->va - offset,
-                                                 .file_bytes = s->file_bytes + offset,
-                                                 .mem_bytes = s->mem_bytes + offset,
-                                                 .writable = (s->flags & ELF_SEGMENT_W) != 0};
+        info->segment[info->segments++] = (struct boot_segment){.pa = pa,
+                                                                .va = s->va - offset,
+                                                                .file_bytes = s->file_bytes + offset,
+                                                                .mem_bytes = s->mem_bytes + offset,
+                                                                .writable = (s->flags & ELF_SEGMENT_W) != 0};
         if (s->file_bytes > 0)
             memcpy(cabinet_shared(c, pa + offset), s->data, s->file_bytes);
         pa += builtin_bytes(s);
@@ -356,11 +363,15 @@ static void place_nsdisk(const struct machine *m, const struct cabinet *c, struc
 static int check_nsdisk(struct machine *m)
 {
     uint64_t bytes = 0;
+    uint32_t segments = 0;
 
-    if (m->nsdisk.segments > sizeof((struct boot_info *)0)->segment / sizeof(struct boot_segment))
-        return machine_complain(m, "nsdisk.elf has %u segments, more than 4; build ncube again", m->nsdisk.segments);
     for (uint32_t i = 0; i < m->nsdisk.segments; i++)
-        bytes += builtin_bytes(&m->nsdisk.segment[i]);
+        if (is_placed(&m->nsdisk.segment[i])) {
+            bytes += builtin_bytes(&m->nsdisk.segment[i]);
+            segments++;
+        }
+    if (segments > sizeof((struct boot_info *)0)->segment / sizeof(struct boot_segment))
+        return machine_complain(m, "nsdisk.elf has %u segments, more than 4; build ncube again", segments);
     if (bytes > CABINET_TEXT_BASE - CABINET_BUILTIN_BASE)
         return machine_complain(m, "nsdisk.elf takes %" PRIu64 " bytes, more than %" PRIu64 "; build ncube again",
                                 bytes, (uint64_t)(CABINET_TEXT_BASE - CABINET_BUILTIN_BASE));

@@ -360,6 +360,46 @@ Test(loader, the_driver_of_striped_files_is_sent_only_where_there_are_striped_vo
     elf_image_free(&image);
 }
 
+/* By the drivers that its flags name, a segment is sent where one of them is. */
+Test(loader, a_segment_for_several_drivers_is_sent_where_one_of_them_is)
+{
+    static const struct {
+        uint32_t flags;
+        bool striped, piped, sent;
+    } c[] = {
+        {0, false, false, true},
+        {PROGRAM_SEGMENT_STRIPED, false, false, false},
+        {PROGRAM_SEGMENT_STRIPED, false, true, false},
+        {PROGRAM_SEGMENT_STRIPED, true, false, true},
+        {PROGRAM_SEGMENT_PIPES, true, false, false},
+        {PROGRAM_SEGMENT_PIPES, false, true, true},
+        {PROGRAM_SEGMENT_DRIVERS, false, false, false},
+        {PROGRAM_SEGMENT_DRIVERS, true, false, true},
+        {PROGRAM_SEGMENT_DRIVERS, false, true, true},
+        {PROGRAM_SEGMENT_DRIVERS, true, true, true},
+    };
+    struct tiny_elf e = tiny_elf_program();
+    struct elf_image image;
+    char error[300], *argv[] = {"prog"};
+
+    tiny_elf_write(&dir, "prog", &e);
+    cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        static struct loaded l;
+        struct load_part all = part_of(&image, argv, 1, 0, 1, 0);
+        struct load_program p = {7, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0, 0};
+
+        l = (struct loaded){0};
+        image.segment[0].flags = ELF_SEGMENT_X | c[i].flags;
+        all.piped = c[i].piped;
+        p.striped = c[i].striped ? "big df00: cyclic 1 1\n" : NULL;
+        p.striped_bytes = c[i].striped ? 21 : 0;
+        cr_assert_eq(load_send_program(&p, take_message, &l), 0);
+        cr_expect_eq(l.chunks, c[i].sent ? 3 : 1, "case %zu: %u chunks", i, l.chunks);
+    }
+    elf_image_free(&image);
+}
+
 Test(loader, a_segment_of_zeros_only_is_one_message)
 {
     static struct loaded l;

@@ -358,11 +358,12 @@ struct load_fd {
 };
 _Static_assert(sizeof(struct load_fd) == 32, "load_fd layout");
 
-/* A flag of an ELF segment, beside PF_R, PF_W and PF_X: it has the driver of striped files and is loaded only where the
- * machine has striped volumes (images/program.ld). */
+/* Flags of an ELF segment, beside PF_R, PF_W and PF_X: which drivers it is for. It is loaded only where one of them is:
+ * that of striped files where the machine has striped volumes, that of pipes in programs of a pipeline. A segment
+ * without such a flag is always loaded (images/program.ld). */
 #define PROGRAM_SEGMENT_STRIPED 0x00100000u
-/* The same of the driver of pipes, for programs of a pipeline. */
-#define PROGRAM_SEGMENT_PIPES 0x00200000u
+#define PROGRAM_SEGMENT_PIPES   0x00200000u
+#define PROGRAM_SEGMENT_DRIVERS (PROGRAM_SEGMENT_STRIPED | PROGRAM_SEGMENT_PIPES)
 
 #define LOAD_CHUNK_BYTES 16384u /* most bytes of program in one N_LOAD_DATA */
 

@@ -46,7 +46,7 @@ struct elf_note {
 enum { ELF_EXEC = 2, ELF_RISCV = 243, ELF_LOAD = 1, ELF_NOTE = 4, ELF_WRITABLE = 2 };
 
 struct image {
-    bool has_pipes; /* the program has ends of pipes or files: their driver is loaded */
+    uint32_t drivers; /* PROGRAM_SEGMENT_: those that the program gets */
     char *bytes;
     size_t size;
     struct abi_segment segment[ABI_SEGMENTS_MAX];
@@ -71,8 +71,7 @@ static int add_segment(struct image *i, const struct elf_program *p)
 {
     uint32_t n = i->program.segments;
 
-    if (p->mem_bytes == 0 || ((p->flags & PROGRAM_SEGMENT_STRIPED) && trap_striped(NULL, 0) == 0) ||
-        ((p->flags & PROGRAM_SEGMENT_PIPES) && !i->has_pipes))
+    if (p->mem_bytes == 0 || ((p->flags & PROGRAM_SEGMENT_DRIVERS) && !(p->flags & i->drivers)))
         return 0;
     if (n == ABI_SEGMENTS_MAX || !is_inside(i, p->at, p->file_bytes))
         return -ENOEXEC;
@@ -116,6 +115,8 @@ static int parse(struct image *i)
     memcpy(&h, i->bytes, sizeof h);
     if (!is_executable(i, &h))
         return -ENOEXEC;
+    if (trap_striped(NULL, 0) > 0)
+        i->drivers |= PROGRAM_SEGMENT_STRIPED;
     i->program = (struct abi_program){
         .entry = h.entry, .segment = (uint64_t)i->segment, .procs = 1, .stack_bytes = USER_STACK_DEFAULT_BYTES};
     for (unsigned k = 0; k < h.programs && !error; k++) {
@@ -258,7 +259,7 @@ static int load(struct image *i, int first, int nodes, const char *path, const v
 
 int rexec_load(int first, int nodes, const char *path, char *const argv[], const void *fds, size_t fds_bytes)
 {
-    struct image i = {.has_pipes = fds_bytes > 0};
+    struct image i = {.drivers = fds_bytes > 0 ? PROGRAM_SEGMENT_PIPES : 0};
     int result = prepare(&i, path, argv);
 
     if (result == 0)
