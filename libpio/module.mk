@@ -10,7 +10,12 @@ NDEVICE_SRCS := $(addprefix libpio/,ndevices/ioctl.c ndevices/mapped.c ndevices/
     pipes/pipe_poll.c pipes/pipe_read.c pipes/pipe_write.c)
 GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c parts.c)
 MPI_SRCS := $(wildcard libpio/mpi/*.c)
-LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS) $(MPI_SRCS)
+# Parallel files of virtual processors: what needs no node, and the rest
+STAR_CORE := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c scopes.c star_nodes.c star_table.c row_move.c \
+    star_buffer.c star_transfer.c star_seek.c star_open.c store_unix.c)
+STAR_SRCS := $(STAR_CORE) libpio/star/star_modes.c libpio/star/store_pio.c
+LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS) \
+    $(MPI_SRCS) $(STAR_SRCS)
 
 # A machine of volumes in memory
 FAKE := $(addprefix tests/libpio/,fake.c fake_volumes.c fake_calls.c fake_transfers.c random_pattern.c)
@@ -36,6 +41,12 @@ $(eval $(call host_test,libpio/test_pattern,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_text,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_window,$(PATTERN_TEST)))
+
+# Nodes that are processes
+STAR_TEST := $(addprefix tests/libpio/,fake_group.c star_program.c unstar.c) $(STAR_CORE) $(MAP_SRCS)
+$(eval $(call host_test,libpio/test_star,$(STAR_TEST),-lpthread))
+STAR_PARTS := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c)
+$(eval $(call host_test,libpio/test_star_parts,$(STAR_PARTS) $(MAP_SRCS)))
 
 # Against Open MPI and HDF5, where they are installed
 SHELL_TESTS += tests/libpio/test_judges.sh tests/libpio/test_mpi.sh

@@ -18,6 +18,7 @@ GUEST_FLAGS_ends := -I.
 GUEST_FLAGS_devices := -I.
 GUEST_FLAGS_sleeps := -I.
 GUEST_FLAGS_sequences := -I. tests/libpio/sequences.c
+GUEST_FLAGS_star := -I. tests/libpio/star_program.c
 GUEST_FLAGS_transparency := -I.
 GUEST_FLAGS_requests := -I.
 GUEST_FLAGS_library := -lm
@@ -81,6 +82,8 @@ MACHINE_TEST_SOURCES_test_socket := emu/base/nearest.c emu/link/link.c emu/link/
 MACHINE_TEST_LIBS_test_global_io := -ljansson
 MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
+MACHINE_TEST_SOURCES_test_star := tests/libpio/unstar.c tests/libpio/star_program.c tests/libpio/fake_group.c \
+    $(STAR_CORE) $(MAP_SRCS)
 MACHINE_TEST_LIBS_test_top := -lutil
 MACHINE_TEST_LIBS_test_nhost := $(B)/host/lib/libnhost.a
 $(B)/tests/machine/test_nhost: $(B)/host/lib/libnhost.a

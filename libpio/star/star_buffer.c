@@ -1,0 +1,45 @@
+/*
+ * The collective buffer [P4 4.1, Figure 3]: one block for each VP of the node, which are full at the same time. It
+ * holds one row of either segment; a row of which only a part is written is read first if the file has it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "libpio/star/row_move.h"
+#include "libpio/star/star_transfer.h"
+
+void star_note(struct cs_file *f, int error, int64_t at)
+{
+    if (error && !f->error)
+        f->error = error;
+    if (error && at < f->good)
+        f->good = at;
+}
+
+int star_flush(struct cs_file *f)
+{
+    if (!f->holds || !f->is_dirty)
+        return 0;
+    int error = f->is_bad ? -EIO : star_move_row(f, true, f->row.file, f->row.block, f->buffer);
+    star_note(f, error, f->row.at);
+    f->is_dirty = false;
+    return error;
+}
+
+void star_drop(struct cs_file *f)
+{
+    f->holds = f->is_dirty = false;
+}
+
+int star_make_buffer(struct cs_file *f)
+{
+    const struct star_segments *s = &f->segments;
+    int64_t block = s->nb_block > s->cb_block ? s->nb_block : s->cb_block;
+
+    if (f->buffer && f->buffer_block >= block)
+        return 0;
+    free(f->buffer);
+    f->buffer = malloc((size_t)(block * f->shape->local) + 1);
+    f->buffer_block = block;
+    return f->buffer ? 0 : -ENOMEM;
+}

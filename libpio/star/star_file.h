@@ -1,0 +1,54 @@
+/*
+ * An open parallel file, as one node has it. The table of all is in star_table.c.
+ */
+#ifndef LIBPIO_STAR_STAR_FILE_H
+#define LIBPIO_STAR_STAR_FILE_H
+
+#include "libpio/star/meta.h"
+#include "libpio/star/shape.h"
+#include "libpio/star/store.h"
+
+#define STAR_FD_FIRST 64 /* [P4 5.1] */
+#define STAR_FILES    192
+
+struct cs_file {
+    int fd;
+    bool reads, writes, appends, is_trusted;
+    bool is_external; /* there is no .meta, and its b_NB is not known yet */
+    char name[STAR_NAME_BYTES];
+    struct pio_layout layout; /* whose names are the caller's */
+    bool has_layout;
+    const struct star_store *store;
+    int handle;
+    int64_t unit; /* B of the data */
+    struct cs_shape *shape;
+    struct cs_shape *own_shape; /* made by the file, and freed with it; or NULL */
+    struct star_segments segments;
+    char reason[STAR_REASON_BYTES];
+    enum cs_mode least, mode;
+    int64_t at;     /* every VP's offset */
+    bool is_at_end; /* every VP's EOF */
+    int error;      /* of this node, until cs_clearerr; 0, or a negative errno */
+    int64_t good;   /* what this node has failed to write begins at that VP's offset */
+    /* The collective buffer: a row's blocks of this node's VPs, one after the other. NULL: none yet. */
+    char *buffer;
+    int64_t buffer_block; /* bytes of a block that it has room for */
+    bool has_buffer;      /* all nodes have one that is large enough; in NB mode it is not asked */
+    bool holds, is_dirty;
+    bool is_bad;         /* what it holds could not be read, so it is not written */
+    struct star_row row; /* that the buffer holds */
+    struct cs_counts counts;
+};
+
+/* The file, if it is one; else NULL, and errno is EBADF. */
+struct cs_file *star_file(CS_FILE *f);
+
+/* A new entry; NULL: errno is EMFILE or ENOMEM. Frees one. */
+struct cs_file *star_file_new(void);
+void star_file_free(struct cs_file *f);
+struct cs_file *star_file_at(int index); /* 0 .. STAR_FILES - 1; NULL: none */
+
+/* Sets errno from a negative errno, and returns -1. */
+int star_fail(int error);
+
+#endif

@@ -1,0 +1,97 @@
+#include "libpio/star/star_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct cs_file *table[STAR_FILES];
+
+int star_fail(int error)
+{
+    errno = -error;
+    return -1;
+}
+
+struct cs_file *star_file(CS_FILE *f)
+{
+    for (int i = 0; f && i < STAR_FILES; i++)
+        if (table[i] == f)
+            return f;
+    errno = EBADF;
+    return NULL;
+}
+
+struct cs_file *star_file_at(int index)
+{
+    return table[index];
+}
+
+struct cs_file *star_file_new(void)
+{
+    int i = 0;
+
+    while (i < STAR_FILES && table[i])
+        i++;
+    if (i == STAR_FILES) {
+        errno = EMFILE;
+        return NULL;
+    }
+    struct cs_file *f = calloc(1, sizeof *f);
+    if (f) {
+        f->fd = STAR_FD_FIRST + i;
+        f->handle = -1;
+        f->good = INT64_MAX;
+        table[i] = f;
+    }
+    return f;
+}
+
+void star_file_free(struct cs_file *f)
+{
+    table[f->fd - STAR_FD_FIRST] = NULL;
+    cs_shape_free(f->own_shape);
+    free(f->buffer);
+    free(f);
+}
+
+/* ---- What programs ask ---- */
+
+int cs_fileno(CS_FILE *f)
+{
+    return star_file(f) ? f->fd : -1;
+}
+
+enum cs_mode cs_fmode(CS_FILE *f)
+{
+    return star_file(f) ? f->mode : CS_IB;
+}
+
+const struct cs_counts *cs_fcounts(CS_FILE *f)
+{
+    return star_file(f) ? &f->counts : NULL;
+}
+
+void cs_ftell(CS_FILE *f, long *at)
+{
+    for (long i = 0; star_file(f) && i < f->shape->local; i++)
+        at[i] = (long)f->at;
+}
+
+void cs_feof(CS_FILE *f, bool *is)
+{
+    for (long i = 0; star_file(f) && i < f->shape->local; i++)
+        is[i] = f->is_at_end;
+}
+
+void cs_ferror(CS_FILE *f, bool *is)
+{
+    for (long i = 0; star_file(f) && i < f->shape->local; i++)
+        is[i] = f->error != 0;
+}
+
+void cs_clearerr(CS_FILE *f)
+{
+    if (star_file(f)) {
+        f->error = 0;
+        f->is_at_end = false;
+    }
+}

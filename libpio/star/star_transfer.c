@@ -1,0 +1,370 @@
+/*
+ * cs_fwrite, cs_fread and what is made of them [P4 5.2, 5.3]: the detection of the mode, the agreement, the transfer.
+ *
+ *     check arguments -> detect the mode -> agree (one reduction) -> NB: a row straight from the variable
+ *                                                                    CB: through the collective buffer (star_buffer.c)
+ *
+ * Where the mode changes from NB to CB, that happens on all nodes at once.
+ */
+#include "libpio/star/star_transfer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "libpio/star/detect.h"
+#include "libpio/star/row_move.h"
+#include "libpio/star/scopes.h"
+#include "libpio/star/star_nodes.h"
+
+/* A call. Numbers are each VP's, or one for all. */
+struct transfer {
+    struct cs_par v;
+    bool writes;
+    const int *size, *nitems;
+    int one_size, one_nitems;
+    int *items;          /* [local], or NULL: whole items moved */
+    int64_t bytes, most; /* of each active VP: least, greatest */
+    int64_t moved;       /* of each VP */
+};
+
+static int size_of(const struct transfer *t, long i)
+{
+    return t->size ? t->size[i] : t->one_size;
+}
+
+static int nitems_of(const struct transfer *t, long i)
+{
+    return t->nitems ? t->nitems[i] : t->one_nitems;
+}
+
+/* ---- Arguments ---- */
+
+static int take_bytes(struct transfer *t, long i)
+{
+    int64_t size = size_of(t, i), nitems = nitems_of(t, i);
+
+    if (size < 0 || nitems < 0 || size * nitems > INT_MAX)
+        return -EINVAL;
+    t->bytes = size * nitems < t->bytes ? size * nitems : t->bytes;
+    t->most = size * nitems > t->most ? size * nitems : t->most;
+    return 0;
+}
+
+/* Finds the least and the greatest number of bytes of this node's active VPs. */
+static int measure(struct transfer *t, const struct cs_shape *s)
+{
+    int error = 0;
+
+    t->bytes = INT64_MAX;
+    t->most = -1;
+    if (!t->size)
+        return take_bytes(t, 0);
+    for (long i = cs_next_active_(-1); i >= 0 && i < s->local && !error; i = cs_next_active_(i))
+        error = take_bytes(t, i);
+    return error;
+}
+
+static int check(const struct cs_file *f, struct transfer *t)
+{
+    const struct cs_shape *current = star_current_shape();
+
+    if (!current || !t->v.shape || !star_shape_same(current, f->shape) || !star_shape_same(t->v.shape, f->shape) ||
+        t->v.stride < 0 || current->local != f->shape->local || t->v.shape->local != f->shape->local)
+        return -EINVAL;
+    int error = measure(t, f->shape);
+    if (!error && (t->writes ? !f->writes : !f->reads))
+        error = -EBADF;
+    if (!error && f->at > PATTERN_OFFSET_MAX / 4 / f->shape->vps - STAR_CB_BLOCK_MAX - INT_MAX)
+        error = -EFBIG;
+    return error;
+}
+
+/* ---- The agreement ---- */
+
+/* Rule 8: an external file is an array of items that have the size of the first read. */
+static int settle_external(struct cs_file *f, int64_t bytes)
+{
+    int64_t size = f->store->size(f->handle), row = bytes * f->shape->vps;
+    int error = star_agree_on(size < 0 ? (int)size : size % row > 0 ? -EPROTO : 0);
+
+    f->counts.reductions++;
+    if (error)
+        return error;
+    if (size > 0)
+        f->segments.nb_block = bytes;
+    f->segments.nb_rows = size / row;
+    f->is_external = false;
+    return 0;
+}
+
+static enum cs_mode detect(const struct cs_file *f, const struct transfer *t)
+{
+    struct star_wish wish = {.writes = t->writes,
+                             .all_active = star_all_active(),
+                             .is_uniform = t->most < 0 || t->bytes == t->most,
+                             .at = f->at,
+                             .bytes = t->most,
+                             .stride = t->v.stride};
+    struct star_segments segments = f->segments;
+
+    if (f->is_external) /* whatever it moves is its NB block */
+        segments.nb_block = t->most, segments.nb_rows = 1;
+    if (f->shape->local == 0) /* it agrees to all */
+        return f->mode > f->least ? f->mode : f->least;
+    enum cs_mode mode = star_detect(&segments, f->mode, &wish);
+    return mode > f->least ? mode : f->least;
+}
+
+/* What all nodes agree on, in *mode. */
+static int agree(struct cs_file *f, struct transfer *t, int error, enum cs_mode *mode)
+{
+    struct star_vote vote = {.call = t->writes ? STAR_WRITE : STAR_READ,
+                             .fd = f->fd,
+                             .error = f->error ? f->error : error,
+                             .has_vps = error == 0 && f->shape->local > 0 && star_any_active(),
+                             .bytes = t->bytes,
+                             .bytes_most = t->most};
+
+    vote.mode = error ? f->mode : detect(f, t);
+    *mode = vote.mode;
+    if (f->is_trusted)
+        return vote.error || vote.mode == CS_NB ? vote.error : -EINVAL;
+    f->counts.reductions++;
+    error = star_agree(&vote);
+    *mode = vote.bytes != vote.bytes_most ? CS_IB : (enum cs_mode)vote.mode;
+    t->bytes = vote.bytes;
+    t->most = vote.bytes_most;
+    return error;
+}
+
+/* ---- The transfers ---- */
+
+/* How many of the bytes the streams have; where they have fewer, each VP is at its end. */
+static int64_t bytes_there(struct cs_file *f, int64_t bytes)
+{
+    int64_t left = star_segments_end(&f->segments) - f->at;
+
+    left = left < 0 ? 0 : left;
+    f->is_at_end = f->is_at_end || left < bytes;
+    return left < bytes ? left : bytes;
+}
+
+static int move_nb(struct cs_file *f, struct transfer *t)
+{
+    int64_t bytes = t->writes ? t->most : bytes_there(f, t->most);
+
+    if (bytes < t->most)
+        return 0;
+    if (t->writes && f->segments.nb_block == 0)
+        f->segments.nb_block = bytes;
+    int error = star_move_row(f, t->writes, f->at * f->shape->vps, bytes, t->v.at);
+    star_note(f, error, t->writes ? f->at : INT64_MAX);
+    f->at += bytes;
+    if (t->writes)
+        star_segments_grow(&f->segments, CS_NB, f->at);
+    t->moved = error ? 0 : bytes;
+    return error;
+}
+
+/* Makes the buffer hold the row with the VPs' offset: `covers` says that all of it will be written. */
+static int hold(struct cs_file *f, const struct star_row *row, bool covers)
+{
+    if (f->holds && f->row.file == row->file)
+        return 0;
+    int error = star_flush(f);
+    bool is_there = row->at < star_segments_end(&f->segments);
+
+    f->row = *row;
+    f->holds = true;
+    f->is_bad = false;
+    if (is_there && !covers) {
+        int failed = star_move_row(f, false, row->file, row->block, f->buffer);
+
+        f->is_bad = failed != 0;
+        star_note(f, failed, INT64_MAX);
+        error = error ? error : failed;
+    } else {
+        memset(f->buffer, 0, (size_t)(row->block * f->shape->local));
+    }
+    return error;
+}
+
+/* Between the blocks in the buffer and the variable. */
+static void copy(struct cs_file *f, const struct transfer *t, int64_t within, int64_t bytes)
+{
+    char *block = f->buffer + within, *element = t->v.at + t->moved;
+
+    char *to = t->writes ? block : element;
+    const char *from = t->writes ? element : block;
+    int64_t to_step = t->writes ? f->row.block : t->v.stride, from_step = t->writes ? t->v.stride : f->row.block;
+
+    for (long i = 0; i < f->shape->local; i++, to += to_step, from += from_step)
+        if (bytes == 8)
+            memcpy(to, from, 8);
+        else
+            memcpy(to, from, (size_t)bytes);
+}
+
+static int move_cb(struct cs_file *f, struct transfer *t)
+{
+    int64_t bytes = t->writes ? t->most : bytes_there(f, t->most), failed_at = INT64_MAX;
+    int error = 0;
+
+    while (t->moved < bytes) {
+        struct star_row row = star_segments_row(&f->segments, f->at);
+        int64_t within = f->at - row.at, left = row.block - within;
+        int64_t n = bytes - t->moved < left ? bytes - t->moved : left;
+        int result = hold(f, &row, t->writes && n == row.block);
+
+        copy(f, t, within, n);
+        f->at += n;
+        if (t->writes) {
+            star_segments_grow(&f->segments, CS_CB, f->at);
+            f->is_dirty = true;
+        }
+        if (n == left) { /* full, or used up */
+            int flushed = star_flush(f);
+
+            result = result ? result : flushed;
+            star_drop(f);
+        }
+        if (result && !error) {
+            error = result;
+            failed_at = t->moved;
+        }
+        t->moved += n;
+    }
+    t->moved = error ? failed_at : t->moved;
+    return error;
+}
+
+/* Goes to the mode that all have agreed on, and moves. */
+static int carry_out(struct cs_file *f, struct transfer *t, enum cs_mode mode)
+{
+    if (mode == CS_CB && !f->has_buffer) {
+        int error = star_agree_on(star_make_buffer(f));
+
+        f->counts.reductions++;
+        if (error)
+            return error;
+        f->has_buffer = true;
+    }
+    f->mode = mode;
+    f->counts.calls[mode]++;
+    if (mode == CS_NB)
+        move_nb(f, t);
+    else
+        move_cb(f, t);
+    return 0;
+}
+
+/* Returns the least number of whole items of this node's active VPs; INT_MAX: there are none. */
+static long count_items(const struct cs_file *f, const struct transfer *t)
+{
+    long least = INT_MAX;
+
+    if (!t->size && !t->items)
+        return t->one_size == 0 ? 0 : f->shape->local > 0 && star_any_active() ? t->moved / t->one_size : INT_MAX;
+    for (long i = cs_next_active_(-1); i >= 0; i = cs_next_active_(i)) {
+        int size = size_of(t, i), items = size > 0 ? (int)(t->moved / size) : 0;
+
+        if (t->items)
+            t->items[i] = items;
+        least = items < least ? items : least;
+    }
+    return least;
+}
+
+static long transfer(CS_FILE *file, struct transfer *t)
+{
+    struct cs_file *f = star_file(file);
+    enum cs_mode mode = CS_IB;
+
+    if (!f)
+        return -1;
+    if (star_is_elemental())
+        return star_fail(-EINVAL);
+    int64_t was_at = f->at;
+    int error = check(f, t);
+    if (!error && f->appends && t->writes)
+        f->at = star_segments_end(&f->segments);
+    error = agree(f, t, error, &mode);
+    if (!error && t->most > 0 && mode != CS_IB && f->is_external)
+        error = settle_external(f, t->most);
+    if (!error && t->most > 0 && mode == CS_IB)
+        error = -ENOTSUP;
+    if (!error && t->most > 0)
+        error = carry_out(f, t, mode);
+    else
+        f->at = was_at;
+    return error ? star_fail(error) : count_items(f, t);
+}
+
+static struct transfer transfer_of(struct cs_par v, bool writes)
+{
+    return (struct transfer){.v = v, .writes = writes};
+}
+
+static long transfer_equal(struct cs_par v, bool writes, int size, int nitems, CS_FILE *f)
+{
+    struct transfer t = transfer_of(v, writes);
+
+    t.one_size = size;
+    t.one_nitems = nitems;
+    long items = transfer(f, &t);
+    return items < nitems ? items : nitems;
+}
+
+long cs_fwrite(struct cs_par v, int size, int nitems, CS_FILE *f)
+{
+    return transfer_equal(v, true, size, nitems, f);
+}
+
+long cs_fread(struct cs_par v, int size, int nitems, CS_FILE *f)
+{
+    return transfer_equal(v, false, size, nitems, f);
+}
+
+static int transfer_each(struct cs_par v, bool writes, const int *size, const int *nitems, CS_FILE *f, int *items)
+{
+    struct transfer t = transfer_of(v, writes);
+
+    t.size = size;
+    t.nitems = nitems;
+    t.items = items;
+    return transfer(f, &t) < 0 ? -1 : 0;
+}
+
+int cs_fwrite_par(struct cs_par v, const int *size, const int *nitems, CS_FILE *f, int *items)
+{
+    return transfer_each(v, true, size, nitems, f, items);
+}
+
+int cs_fread_par(struct cs_par v, const int *size, const int *nitems, CS_FILE *f, int *items)
+{
+    return transfer_each(v, false, size, nitems, f, items);
+}
+
+/* ---- One byte ---- */
+
+int cs_fputc(struct cs_par c, CS_FILE *f)
+{
+    return cs_fwrite(c, 1, 1, f) < 1 ? EOF : 0; /* the low byte comes first */
+}
+
+int cs_fgetc(struct cs_par c, CS_FILE *f)
+{
+    struct transfer t = transfer_of(c, false);
+
+    t.one_size = t.one_nitems = 1;
+    if (transfer(f, &t) < 0)
+        return EOF;
+    for (long i = cs_next_active_(-1); i >= 0; i = cs_next_active_(i)) {
+        unsigned char byte = (unsigned char)c.at[i * c.stride];
+        int value = t.moved > 0 ? byte : EOF;
+
+        memcpy(c.at + i * c.stride, &value, sizeof value);
+    }
+    return 0;
+}

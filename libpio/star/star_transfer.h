@@ -1,0 +1,22 @@
+/*
+ * The transfers of NB and CB mode, once the nodes have agreed on one, and the collective buffer.
+ */
+#ifndef LIBPIO_STAR_STAR_TRANSFER_H
+#define LIBPIO_STAR_STAR_TRANSFER_H
+
+#include "libpio/star/star_file.h"
+
+/* Writes the collective buffer if there is something new in it. Collective. 0, or a negative errno, which the file
+ * keeps, too. */
+int star_flush(struct cs_file *f);
+
+/* The buffer is no longer that of a row. Flush first. */
+void star_drop(struct cs_file *f);
+
+/* Makes the buffer, which is large enough for rows of both segments. 0 or -ENOMEM. */
+int star_make_buffer(struct cs_file *f);
+
+/* Keeps an error: what this node has not written of a row that begins at a VP's offset. */
+void star_note(struct cs_file *f, int error, int64_t at);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * Nodes as processes of the host: <group.h>'s functions over shared memory, the modes of <nself.h>, and a store of
+ * files in a folder that can fail. Takes the place of libpio/group, star_modes.c and store_pio.c at the link.
+ */
+#ifndef TESTS_FAKE_GROUP_H
+#define TESTS_FAKE_GROUP_H
+
+#include <stdbool.h>
+
+/* Runs `program` on P nodes, each a process. Returns true if it has returned true on all; a node that has not, or that
+ * has crashed, has printed why. */
+bool fake_nodes_run(int nodes, bool (*program)(void *arg), void *arg);
+
+/* From the n-th read or write of that node's on (1: the next), each fails with that errno; 0: none. */
+void fake_store_fail(int n, int error);
+
+/* This node's requests so far. */
+extern int fake_store_requests;
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * Takes the streams out of a parallel file, by what docs/cstar.md says of the files and without the library's code: the
+ * judge of what the library has written.
+ */
+#ifndef TESTS_UNSTAR_H
+#define TESTS_UNSTAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct unstar {
+    long vps, nodes;
+    long nb_block, nb_rows, cb_block, cb_bytes;
+    unsigned char **stream; /* [vps], malloc'd */
+    long *length;           /* [vps] */
+    char why[200];          /* "": it is right */
+};
+
+/* Reads the file and PATH.meta. False: *u says why. The caller frees it by unstar_free. */
+bool unstar_read(const char *path, struct unstar *u);
+void unstar_free(struct unstar *u);
+
+#endif

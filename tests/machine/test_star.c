@@ -1,0 +1,194 @@
+/* Parallel files of virtual processors, on volumes and at the front end. unstar.c and e2fsck judge what they leave. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/libpio/star_program.h"
+#include "tests/libpio/unstar.h"
+#include "tests/machine/guest.h"
+
+TestSuite(star, .timeout = 600);
+
+#define PROGRAM "guest/star"
+#define VOLUMES 4
+
+/* Takes the PIO file /x and its .meta out of the images, and the streams out of these. */
+static struct unstar take_streams(const char *folder, const char *machine, const char *about)
+{
+    char *ncube = build_path("bin/ncube"), *path = format("%s/out", folder), *meta = format("%s/out.meta", folder);
+    struct unstar u;
+
+    command_must_succeed((char *[]){ncube, "disk", "-m", (char *)machine, "get", "pio:/x", path, NULL});
+    command_must_succeed((char *[]){ncube, "disk", "-m", (char *)machine, "get", "//df00/x.meta", meta, NULL});
+    bool readable = unstar_read(path, &u);
+    cr_assert(readable, "%s: %s", about, u.why);
+    free(ncube);
+    free(path);
+    free(meta);
+    return u;
+}
+
+/* The seed's program, run in memory alone, gives the same streams. */
+static void compare_streams(struct unstar *u, int seed, const char *about)
+{
+    struct star_program p = {.seed = (uint32_t)seed, .steps = 50, .only_streams = true};
+
+    star_program_run(&p);
+    cr_assert_eq(u->vps, p.vps, "%s", about);
+    for (long vp = 0; vp < p.vps; vp++) {
+        cr_assert_eq(u->length[vp], p.stream[vp].length, "%s: VP %ld", about, vp);
+        cr_assert(memcmp(u->stream[vp], p.stream[vp].bytes, (size_t)u->length[vp]) == 0, "%s: VP %ld", about, vp);
+    }
+    star_program_free(&p);
+}
+
+static const struct random_case {
+    const char *nodes[2]; /* -d or -n */
+    const char *least, *block, *grid;
+} random_cases[] = {
+    {{"-d", "0"}, "0", "1024", "0"}, {{"-d", "1"}, "1", "64", "0"},   {{"-d", "3"}, "0", "64", "0"},
+    {{"-n", "3"}, "0", "1000", "0"}, {{"-n", "7"}, "1", "1024", "0"}, {{"-d", "3"}, "0", "256", "1"},
+};
+
+ParameterizedTestParameters(star, random_programs_are_like_one_file_for_each_vp)
+{
+    return TABLE_ROWS(random_cases);
+}
+
+ParameterizedTest(size_t *row, star, random_programs_are_like_one_file_for_each_vp)
+{
+    const struct random_case *c = &random_cases[*row];
+    char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+
+    for (int seed = 1; seed <= 3; seed++) {
+        char *text = format("%d", seed), *about = format("seed %d, row %zu", seed, *row);
+        bool by_dim = strcmp(c->nodes[0], "-d") == 0;
+        struct ncube_run r = {.dim = by_dim ? c->nodes[1] : NULL,
+                              .machine = machine,
+                              .program = PROGRAM,
+                              .args = {"random program", "/x", "4", text, c->least, c->block, c->grid}};
+
+        if (!by_dim) {
+            r.options[0] = "-n";
+            r.options[1] = c->nodes[1];
+        }
+        guest_must_pass(&r);
+        struct unstar u = take_streams(folder, machine, about);
+        compare_streams(&u, seed, about);
+        unstar_free(&u);
+        free(text);
+        free(about);
+        images_check(folder, VOLUMES);
+        folder_remove(folder);
+        free(machine);
+        folder = folder_with_images(VOLUMES, 1024, 1024);
+        machine = machine_file(folder, 3, VOLUMES, "");
+    }
+    free(machine);
+    folder_remove(folder);
+}
+
+/* ---- 65,536 virtual processors on 8 nodes, and what else there is ---- */
+
+static void must_pass(const char *folder_machine, const char *option, const char *nodes, const char *name)
+{
+    guest_must_pass(&(struct ncube_run){
+        .machine = folder_machine, .program = PROGRAM, .args = {name, "/x", "4"}, .options = {option, nodes}});
+}
+
+/* The bytes are those of the array, row after row, whoever has written them, and any number of nodes reads them. */
+Test(star, many_vps_write_an_array_and_other_nodes_read_it)
+{
+    char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = machine_file(folder, 3, VOLUMES, "");
+
+    for (int round = 0; round < 2; round++) {
+        must_pass(machine, "-n", round == 0 ? "8" : "3", "doubles");
+        struct unstar u = take_streams(folder, machine, "doubles");
+        cr_assert(u.vps == 65536 && u.nb_block == 8 && u.nb_rows == 16 && u.cb_bytes == 0);
+        for (long vp = 0; vp < u.vps; vp++)
+            for (int k = 0; k < 16; k++) {
+                double x;
+
+                memcpy(&x, u.stream[vp] + 8 * k, sizeof x);
+                cr_assert_eq(x, (double)vp + k * 65536.0, "VP %ld, item %d", vp, k);
+            }
+        unstar_free(&u);
+        images_check(folder, VOLUMES);
+        must_pass(machine, "-n", "1", "finds doubles");
+        must_pass(machine, "-n", "5", "finds doubles");
+    }
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(star, a_file_of_the_front_end_is_another_place)
+{
+    char *folder = folder_new(), *path = format("%s/x", folder);
+    struct unstar u;
+
+    guest_must_pass(&(struct ncube_run){.dim = "1",
+                                        .serve = folder,
+                                        .program = PROGRAM,
+                                        .args = {"random program", "unix:x", "4", "5", "0", "64", "0"}});
+    bool readable = unstar_read(path, &u);
+    cr_assert(readable, "%s", u.why);
+    compare_streams(&u, 5, "front end");
+    unstar_free(&u);
+    free(path);
+    folder_remove(folder);
+}
+
+Test(star, a_full_volume_leaves_what_all_have_written)
+{
+    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+
+    must_pass(machine, "-n", "4", "full volume");
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(star, a_node_in_exit_is_the_others_error)
+{
+    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+
+    must_pass(machine, "-n", "4", "one exits");
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(star, some_of_the_nodes_emulate_vps)
+{
+    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "3", .machine = machine, .program = PROGRAM, .args = {"part of the nodes", "/x", "4"}});
+
+    outcome_expect(&o, "part of the nodes", 0, "passed\npassed\n",
+                   "6 of the nodes\n"); /* node 0 of the program, and of the six */
+    outcome_free(&o);
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(star, scalar_code_prints_once)
+{
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {"prints", "/x", "4"}});
+
+    cr_assert_eq(count_lines(o.out), 6, "%s", o.out);
+    cr_assert(strncmp(o.out, "once\n", 5) == 0 && strstr(o.out, "VP 0\n") && strstr(o.out, "VP 2\n") &&
+                  strstr(o.out, "again\npassed\n"),
+              "%s", o.out);
+    outcome_free(&o);
+}
+
+Test(star, runs_repeat)
+{
+    ncube_must_repeat_on_volumes(
+        (struct ncube_run){.dim = "3", .program = PROGRAM, .args = {"random program", "/x", "2", "3", "0", "64", "0"}},
+        2);
+}
