@@ -123,11 +123,12 @@ static json_t *json_of_drive(const struct topo_drive *drive)
 {
     const struct drive_cache *c = &drive->cache;
 
-    json_t *cache = c->kb == 0 ? json_null()
-                               : json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "kb", (int)c->kb, "block_bytes",
-                                           (int)c->block_bytes, "group_blocks", (int)c->group_blocks, "ahead_groups",
-                                           (int)c->ahead_groups, "write", (int)c->write, "evict", (int)c->evict,
-                                           "commands", (int)c->commands, "fill", (int)c->fill);
+    json_t *cache = c->kb == 0
+                        ? json_null()
+                        : json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "kb", (int)c->kb, "block_bytes",
+                                    (int)c->block_bytes, "group_blocks", (int)c->group_blocks, "ahead_groups",
+                                    (int)c->ahead_groups, "write", (int)c->write, "evict", (int)c->evict, "commands",
+                                    (int)c->commands, "fill", (int)c->fill, "misses", (int)c->misses);
 
     return json_pack("{s:s, s:s, s:i, s:o, s:o}", "volume", drive->volume, "model", drive->model, "rpm",
                      (int)drive->rpm, "cache", cache, "image", json_text(drive->image));

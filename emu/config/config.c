@@ -95,8 +95,8 @@ static bool load_rpm(struct config_reader *l, const config_setting_t *group, con
 
 static bool load_drive(struct config_reader *l, const config_setting_t *group)
 {
-    static const char *const keys[] = {"volume", "image", "model",    "cache_kb", "block", "group", "look_ahead",
-                                       "write",  "evict", "commands", "fill",     "rpm",   NULL};
+    static const char *const keys[] = {"volume", "image", "model",    "cache_kb", "block",  "group", "look_ahead",
+                                       "write",  "evict", "commands", "fill",     "misses", "rpm",   NULL};
     const char *volume = NULL, *image = NULL;
     uint32_t model = 0;
     struct setting_reader *r = &l->r;

@@ -8,7 +8,7 @@
 static const char *const cache_keys[] = {"block", "group", "look_ahead", "write", "evict", "commands", "fill", NULL};
 static const char *const writes[] = {"through", "groups", "back", NULL};
 static const char *const evicts[] = {"lru", "fifo", "used-first", NULL};
-static const char *const fills[] = {"first", "later", NULL};
+static const char *const fills[] = {"first", "later", NULL}, *const misses[] = {"wait", "aside", NULL};
 
 static bool check_power(struct config_reader *l, const config_setting_t *drive, const char *key, int64_t value)
 {
@@ -69,24 +69,30 @@ static bool check_memory(struct config_reader *l, const config_setting_t *drive,
 }
 
 /* Settings that contradict each other. */
-static bool check_choices(struct config_reader *l, const config_setting_t *drive, const struct drive_cache *c)
+static bool check_choices(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
+                          const struct drive_cache *c)
 {
     if (c->fill == DRIVE_CACHE_FILL_LATER && c->write == DRIVE_CACHE_THROUGH)
         return setting_fail(&l->r, config_setting_get_member(drive, "fill"),
                             "fill = \"later\" requires write = \"groups\" or \"back\"");
+    if (c->misses == DRIVE_CACHE_MISSES_ASIDE && !io->concurrent)
+        return setting_fail(&l->r, config_setting_get_member(drive, "misses"),
+                            "misses = \"aside\" requires service = \"concurrent\" for the I/O node");
     return true;
 }
 
 static bool read_choices(struct config_reader *l, const config_setting_t *drive, struct drive_cache *c)
 {
-    uint32_t write = 0, evict = 0, fill = 0;
+    uint32_t write = 0, evict = 0, fill = 0, miss = 0;
 
     if (!setting_choice(&l->r, drive, "write", writes, &write) ||
-        !setting_choice(&l->r, drive, "evict", evicts, &evict) || !setting_choice(&l->r, drive, "fill", fills, &fill))
+        !setting_choice(&l->r, drive, "evict", evicts, &evict) || !setting_choice(&l->r, drive, "fill", fills, &fill) ||
+        !setting_choice(&l->r, drive, "misses", misses, &miss))
         return false;
     c->write = (uint8_t)write;
     c->evict = (uint8_t)evict;
-    c->fill = (uint8_t)fill;
+    c->fill = fill & 1;
+    c->misses = miss & 1;
     return true;
 }
 
@@ -114,6 +120,6 @@ bool config_read_cache(struct config_reader *l, const config_setting_t *drive, c
     cache->group_blocks = (uint16_t)group;
     cache->ahead_groups = (uint16_t)ahead;
     cache->commands = (uint8_t)commands;
-    return check_sizes(l, drive, kb, block, group) && check_choices(l, drive, cache) &&
+    return check_sizes(l, drive, kb, block, group) && check_choices(l, drive, io, cache) &&
            check_memory(l, drive, io, cache);
 }

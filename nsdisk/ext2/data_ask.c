@@ -8,7 +8,7 @@
  *                                                                  |
  *   data_cache_reap -> data_land -> calls who waits for it -> data_ask_turn
  *
- * A write of bytes that the cache cannot take yet waits as a read does, and is carried out when the part has come. Where
+ * A write of bytes that the cache cannot take yet waits as a read does, and is carried out when the part has come. If
  * every block is dirty, a write waits in no_room, and as many commands that make room are under way as writes wait.
  */
 #include <string.h>
@@ -104,6 +104,29 @@ enum data_answer data_cache_ask(struct data_cache *d, struct data_waiter *w, con
     enum data_answer answer = bring(d, w, TURN_LAST);
     *(answer == DATA_UNDER_WAY ? &d->counts.hits : &d->counts.misses) += 1;
     return answer;
+}
+
+struct data_looks data_cache_looks(const struct data_cache *d)
+{
+    return (struct data_looks){d->counts.requests, d->counts.hits, d->counts.misses};
+}
+
+uint32_t data_cache_count_again(struct data_cache *d, struct data_looks before)
+{
+    uint32_t misses = d->counts.misses - before.misses;
+
+    d->counts.requests = before.requests;
+    d->counts.hits = before.hits;
+    d->counts.misses = before.misses;
+    return misses;
+}
+
+void data_cache_count_misses(struct data_cache *d, uint32_t misses)
+{
+    uint32_t n = misses < d->counts.hits ? misses : d->counts.hits;
+
+    d->counts.hits -= n;
+    d->counts.misses += n;
 }
 
 void data_cache_ask_ahead(struct data_cache *d, uint32_t first, uint32_t count)
@@ -285,6 +308,26 @@ static bool go_on(struct data_cache *d, struct data_waiter *w)
     end_wait(d, w);
     w->done(w, bytes, error);
     return true;
+}
+
+void data_ask_anew(struct data_cache *d, uint32_t first, uint32_t count)
+{
+    struct data_waiters dropped = TAILQ_HEAD_INITIALIZER(dropped);
+    struct data_waiter *w, *next;
+
+    for (w = TAILQ_FIRST(&d->no_room); w; w = next) {
+        next = TAILQ_NEXT(w, next);
+        if (w->first >= first + count || w->first + w->count <= first)
+            continue;
+        TAILQ_REMOVE(&d->no_room, w, next);
+        TAILQ_INSERT_TAIL(&dropped, w, next);
+        d->writes_without_room -= w->from != NULL;
+    }
+    while ((w = TAILQ_FIRST(&dropped))) {
+        TAILQ_REMOVE(&dropped, w, next);
+        end_wait(d, w);
+        w->done(w, NULL, -N_EAGAIN);
+    }
 }
 
 static void write_due(struct data_cache *d)

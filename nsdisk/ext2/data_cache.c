@@ -102,6 +102,21 @@ uint32_t data_cache_ahead_groups(const struct data_cache *d)
     return d->set.ahead_groups;
 }
 
+bool data_cache_is_there(const struct data_cache *d, uint32_t part)
+{
+    return data_is_there(d, part);
+}
+
+bool data_cache_holds(const struct data_cache *d, uint32_t parts)
+{
+    return parts <= d->count * d->parts / 4;
+}
+
+bool data_cache_sets_aside(const struct data_cache *d)
+{
+    return d->set.misses == DRIVE_CACHE_MISSES_ASIDE;
+}
+
 bool data_cache_fills_later(const struct data_cache *d)
 {
     return d->set.fill == DRIVE_CACHE_FILL_LATER && d->set.write != DRIVE_CACHE_THROUGH;
@@ -408,6 +423,7 @@ void data_cache_ahead(struct data_cache *d, uint32_t first, uint32_t count)
 
 void data_cache_forget(struct data_cache *d, uint32_t first, uint32_t count)
 {
+    data_ask_anew(d, first, count);
     data_end_transfers_of(d, false, first, count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t bit;

@@ -59,7 +59,14 @@ bool data_cache_fills_later(const struct data_cache *d);
 /* Whether any of the parts is there or under way. */
 bool data_cache_has(const struct data_cache *d, uint32_t first, uint32_t count);
 
-/* Drops parts, dirty or not. On the fiber. */
+/* Whether a part is there. */
+bool data_cache_is_there(const struct data_cache *d, uint32_t part);
+/* Whether so many parts are few enough to be there at the same time, beside others. */
+bool data_cache_holds(const struct data_cache *d, uint32_t parts);
+/* Whether the server is to serve others while a read waits for the drive. */
+bool data_cache_sets_aside(const struct data_cache *d);
+
+/* Drops parts, dirty or not; who waits in turn to bring any of them is called with -N_EAGAIN. On the fiber. */
 void data_cache_forget(struct data_cache *d, uint32_t first, uint32_t count);
 
 /* Whether the drive refused a part of this file that is still dirty. */
@@ -80,8 +87,8 @@ enum data_answer {
 /* One who asks for a part. The caller's, and unchanged, from a call that did not return DATA_HERE until `done`; so long
  * the parts that it names stay the file's. */
 struct data_waiter {
-    /* The part's bytes, until it returns; NULL: of a write, or error < 0: -N_EIO, the drive failed. May ask again, also
-     * with this waiter. */
+    /* The part's bytes, until it returns; NULL: of a write, or error < 0: -N_EIO, the drive failed; -N_EAGAIN: parts
+     * that it names were dropped before its turn came. May ask again, also with this waiter. */
     void (*done)(struct data_waiter *w, const uint8_t *bytes, int error);
     uint32_t part;
     uint32_t first, count; /* parts of its group that are the file's, next to it, and it among them: they come along */
@@ -102,6 +109,15 @@ enum data_answer data_cache_ask(struct data_cache *d, struct data_waiter *w, con
 /* Writes w->bytes from w->from into w->part. Done when they are in the cache; with "through", when they are on the
  * medium. DATA_HERE: *error is 0, or -N_EIO as below. */
 enum data_answer data_cache_ask_write(struct data_cache *d, struct data_waiter *w, int *error);
+
+/* A read that has asked is begun again when it has been called, and counts then: what it has counted so far is taken
+ * back. Returns how many misses that were; data_cache_count_misses makes them misses again, once the read is done. */
+struct data_looks {
+    uint32_t requests, hits, misses;
+};
+struct data_looks data_cache_looks(const struct data_cache *d);
+uint32_t data_cache_count_again(struct data_cache *d, struct data_looks before);
+void data_cache_count_misses(struct data_cache *d, uint32_t misses);
 
 /* As data_cache_ahead. */
 void data_cache_ask_ahead(struct data_cache *d, uint32_t first, uint32_t count);

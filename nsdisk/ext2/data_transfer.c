@@ -316,6 +316,8 @@ void data_end_reads(struct data_cache *d)
 
 void data_take_in(struct data_cache *d)
 {
+    if (d->under_way[false] + d->under_way[true] == 0)
+        return;
     for (uint32_t i = 0; i < d->transfers; i++)
         if (d->transfer[i].state == TRANSFER_UNDER_WAY && d->transfer[i].command.done)
             data_land(d, &d->transfer[i], true);

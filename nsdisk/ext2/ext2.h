@@ -126,7 +126,8 @@ struct ext2 {
     char volume[16];
     struct blockdev dev;
     struct cache *cache;
-    struct data_cache *data; /* of files' data; NULL: none */
+    struct data_cache *data;   /* of files' data; NULL: none */
+    struct data_waiter *asker; /* the next read asks for what is not there, and stops, then NULL; NULL: it waits */
     struct ext2_env env;
     /* settled at mount */
     uint32_t block_bytes, block_shift;
@@ -306,6 +307,9 @@ int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes);
  * on. */
 int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct ext2_run *run,
                      uint32_t offset_in_block, uint8_t *buf, uint32_t bytes);
+/* Asks for the first block of such a read that is not there. Returns whether the read has to wait, until w->done is
+ * called; else it is to be tried, and may wait on the fiber. */
+bool ext2_cached_ask(struct ext2_inode *inode, uint64_t offset, uint32_t bytes, struct data_waiter *w);
 /* Writes likewise. fresh: just allocated, what the blocks hold means nothing. */
 int ext2_cached_write(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset_in_block,
                       bool fresh, const uint8_t *buf, uint32_t bytes);

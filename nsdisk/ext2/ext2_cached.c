@@ -23,17 +23,36 @@ static int file_part_of_group(struct ext2_inode *inode, uint64_t file_block, uin
     return error;
 }
 
-/* A block's bytes, brought with its group if they are not there; until the next call of anything. */
-static int cached_block(struct ext2_inode *inode, uint64_t file_block, uint32_t block, const uint8_t **bytes)
+/* Asks for a block with its group. Returns whether it has to wait. */
+static bool ask_for(struct ext2_inode *inode, uint64_t file_block, uint32_t block, struct data_waiter *w)
 {
-    struct data_cache *data = inode->fs->data;
+    const uint8_t *bytes;
     struct ext2_run run;
 
-    *bytes = data_cache_look(data, block);
+    if (file_part_of_group(inode, file_block, block, &run) < 0)
+        return false;
+    w->part = block;
+    w->first = run.first;
+    w->count = run.count;
+    return data_cache_ask(inode->fs->data, w, &bytes) != DATA_HERE;
+}
+
+/* A block's bytes, brought with its group if they are not there; until the next call of anything. -N_EAGAIN: somebody
+ * is to be called when they are. */
+static int cached_block(struct ext2_inode *inode, uint64_t file_block, uint32_t block, const uint8_t **bytes)
+{
+    struct ext2 *fs = inode->fs;
+    struct ext2_run run;
+
+    if (fs->asker && !data_cache_is_there(fs->data, block) && ask_for(inode, file_block, block, fs->asker)) {
+        fs->asker = NULL;
+        return -N_EAGAIN;
+    }
+    *bytes = data_cache_look(fs->data, block);
     if (*bytes)
         return 0;
     int error = file_part_of_group(inode, file_block, block, &run);
-    return error < 0 ? error : data_cache_fetch(data, run.first, run.count, block, bytes);
+    return error < 0 ? error : data_cache_fetch(fs->data, run.first, run.count, block, bytes);
 }
 
 /* After a read of this block: reads ahead where a group ends. Errors are those of the read that comes for it. */
@@ -70,6 +89,29 @@ int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct
         offset_in_block = 0;
     }
     return 0;
+}
+
+bool ext2_cached_ask(struct ext2_inode *inode, uint64_t offset, uint32_t bytes, struct data_waiter *w)
+{
+    const struct ext2 *fs = inode->fs;
+    uint64_t at = offset >> fs->block_shift, end = offset + bytes;
+
+    if (end > inode->size_bytes)
+        end = inode->size_bytes;
+    end = (end + fs->block_bytes - 1) >> fs->block_shift;
+    if (offset >= inode->size_bytes)
+        return false;
+    while (at < end) {
+        struct ext2_run run;
+
+        if (ext2_map_run(inode, at, (uint32_t)(end - at), &run) < 0)
+            return false; /* the read says why */
+        for (uint32_t i = 0; i < run.count && run.first != 0; i++)
+            if (!data_cache_is_there(fs->data, run.first + i))
+                return ask_for(inode, at + i, run.first + i, w);
+        at += run.count;
+    }
+    return false;
 }
 
 /* Puts a block that is written in part together, in the volume's bounce buffer. */

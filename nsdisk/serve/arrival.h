@@ -95,6 +95,14 @@ static inline void arrival_answer(const struct replies *r, const struct arrival 
 }
 
 /* The answer to a write that is on the medium. */
+static inline struct file_reply arrival_reply_to_write(const struct arrival *a)
+{
+    struct file_request r;
+
+    memcpy(&r, a->bytes, sizeof r);
+    return (struct file_reply){r.seq, (int32_t)r.bytes};
+}
+
 static inline void arrival_answer_write(const struct replies *replies, const struct arrival *a)
 {
     struct file_request r;

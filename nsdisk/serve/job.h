@@ -6,6 +6,7 @@
 
 #include "nsdisk/serve/arrival.h"
 
+struct aside;
 struct everywhere;
 struct volume;
 struct job;
@@ -31,6 +32,7 @@ struct job {
     struct volume *volume; /* NULL: free */
     struct arrival a; /* of a request in the landing area, a parking place or the volume's area; else without bytes */
     const struct work *work; /* NULL: the request */
+    struct aside *aside;     /* its record, on a volume that puts reads aside (loop_aside.c); else NULL */
 };
 STAILQ_HEAD(job_queue, job);
 

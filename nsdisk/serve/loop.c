@@ -4,6 +4,7 @@
  *   loop_run      receives, gives requests to volumes, runs the fibers that can go on
  *   accept        finds a request's volume and a place for it; requests that are no files' go to their family
  *   serve_jobs    a fiber: one request of its volume after the other
+ *   loop_aside.c  reads that wait without a fiber
  *   loop_disk.c   struct blockdev for a volume: starts a command, and leaves the fiber until it is done
  *   loop_families.c   requests of other families, and their work on fibers
  *
@@ -31,26 +32,10 @@ static struct job *new_job(struct loop *l, struct volume *v, const struct arriva
     STAILQ_REMOVE_HEAD(&l->free_jobs, next);
     l->jobs_free--;
     *j = (struct job){.volume = v, .a = *a};
+    if (v->sets_aside)
+        aside_take(l, j);
     STAILQ_INSERT_TAIL(&v->waiting, j, next);
     return j;
-}
-
-static bool is_parked(const struct loop *l, const struct job *j)
-{
-    const uint8_t *first = l->memory + (l->drives + 1) * l->area_bytes;
-
-    return j->a.bytes >= first && j->a.bytes < first + LOOP_PARKED * l->parked_bytes;
-}
-
-static void free_job(struct loop *l, struct job *j)
-{
-    if (j->a.bytes == l->landing)
-        l->held = false;
-    else if (is_parked(l, j))
-        l->parking[l->parking_free++] = j->a.bytes;
-    j->volume = NULL;
-    STAILQ_INSERT_HEAD(&l->free_jobs, j, next);
-    l->jobs_free++;
 }
 
 /* ---- Replies, each client's in order of arrival ---- */
@@ -61,20 +46,11 @@ static void take_ticket(struct loop *l, struct ticket *t, int from)
     TAILQ_INSERT_TAIL(&l->unanswered, t, next);
 }
 
-static bool is_first_of_client(const struct loop *l, const struct ticket *t)
-{
-    const struct ticket *earlier = TAILQ_FIRST(&l->unanswered);
-
-    while (earlier != t && earlier->from != t->from)
-        earlier = TAILQ_NEXT(earlier, next);
-    return earlier == t;
-}
-
 /* Waits on the volume's fiber. Only requests that arrived earlier are waited for, and each volume serves its own in
  * order of arrival, so the oldest of all never waits. */
 static void await_turn(struct volume *v, const struct ticket *t)
 {
-    while (!is_first_of_client(v->loop, t)) {
+    while (!loop_is_first_of_client(v->loop, t)) {
         v->turn = true;
         loop_leave(v);
     }
@@ -86,6 +62,8 @@ static void give_back(struct loop *l, struct ticket *t)
     for (uint32_t i = 0; i < l->drives; i++)
         if (l->volume[i].leaving && l->volume[i].turn)
             l->volume[i].go_on = true;
+    if (l->asides)
+        aside_turn(l, t->from);
 }
 
 static size_t serve(struct volume *v, const struct job *j, void **reply)
@@ -100,14 +78,40 @@ static void send(struct loop *l, const struct arrival *a, const void *reply, siz
     l->replies.reply(l->replies.ctx, a->from, a->type, reply, n);
 }
 
-static void serve_alone(struct volume *v, struct job *j)
+/* Answers when it is the client's turn: waits for that, or holds the reply. */
+static void answer_job(struct volume *v, struct job *j, const void *reply, size_t n)
+{
+    struct loop *l = v->loop;
+
+    if (j->aside && !loop_is_first_of_client(l, &j->ticket)) {
+        aside_hold(l, j, reply, n);
+        return;
+    }
+    await_turn(v, &j->ticket);
+    send(l, &j->a, reply, n);
+    give_back(l, &j->ticket);
+}
+
+static void end_job(struct volume *v, struct job *j)
+{
+    if (j->aside)
+        aside_end(v, j);
+    else
+        loop_free_job(v->loop, j);
+}
+
+/* False: the request has been put aside. */
+static bool serve_alone(struct volume *v, struct job *j)
 {
     void *reply;
-    size_t n = serve(v, j, &reply);
+    size_t n;
 
-    await_turn(v, &j->ticket);
-    send(v->loop, &j->a, reply, n);
-    give_back(v->loop, &j->ticket);
+    if (!j->aside)
+        n = serve(v, j, &reply);
+    else if (!aside_serve(v, j, &reply, &n))
+        return false;
+    answer_job(v, j, reply, n);
+    return true;
 }
 
 /* Of a request to all volumes. */
@@ -119,13 +123,19 @@ static void serve_part(struct volume *v, struct job *j)
 
     if (all->status == 0)
         all->status = status;
+    if (all->left == 1 && j->aside && !loop_is_first_of_client(l, &all->ticket)) {
+        all->late = true;
+        l->turns++;
+        loop_free_job(l, j);
+        return;
+    }
     if (all->left == 1) {
         await_turn(v, &all->ticket);
         arrival_answer(&l->replies, &all->a, all->seq, all->status);
         give_back(l, &all->ticket);
     }
     all->left--;
-    free_job(l, j);
+    loop_free_job(l, j);
 }
 
 static const struct work part = {serve_part};
@@ -143,6 +153,8 @@ struct group {
 /* Adds a write that waits to the group, if it fits. */
 static bool join(struct group *g, const struct job *j)
 {
+    if (j->aside && aside_has(g->volume, j->a.from))
+        return false;
     return !j->work && j->a.type == (int)N_FWRITE && arrival_join(g->volume->loop->server, &j->a, &g->merge);
 }
 
@@ -167,9 +179,15 @@ static void answer(void *ctx, uint32_t write)
     struct job *j = g->next;
 
     (void)write;
-    await_turn(g->volume, &j->ticket);
-    arrival_answer_write(&g->volume->loop->replies, &j->a);
-    give_back(g->volume->loop, &j->ticket);
+    if (j->aside) {
+        const struct file_reply reply = arrival_reply_to_write(&j->a);
+
+        answer_job(g->volume, j, &reply, sizeof reply);
+    } else {
+        await_turn(g->volume, &j->ticket);
+        arrival_answer_write(&g->volume->loop->replies, &j->a);
+        give_back(g->volume->loop, &j->ticket);
+    }
     g->next = STAILQ_NEXT(j, next);
 }
 
@@ -195,7 +213,7 @@ static void serve_write(struct volume *v, struct job *first)
     STAILQ_REMOVE_HEAD(&g.jobs, next); /* the caller frees it */
     while ((j = STAILQ_FIRST(&g.jobs))) {
         STAILQ_REMOVE_HEAD(&g.jobs, next);
-        free_job(v->loop, j);
+        end_job(v, j);
     }
 }
 
@@ -213,25 +231,39 @@ static void take_area(struct volume *v, struct job *j)
     v->area = j->a.bytes;
 }
 
+static struct job *next_job(struct volume *v)
+{
+    struct job *j = STAILQ_FIRST(&v->waiting);
+
+    if (v->ended)
+        aside_take_in(v);
+    if (v->sets_aside)
+        return aside_next(v);
+    if (j)
+        STAILQ_REMOVE_HEAD(&v->waiting, next);
+    return j;
+}
+
 static void serve_jobs(void *arg)
 {
     struct volume *v = arg;
     struct job *j;
 
     for (;;) {
-        while ((j = STAILQ_FIRST(&v->waiting))) {
-            STAILQ_REMOVE_HEAD(&v->waiting, next);
+        while ((j = next_job(v))) {
             v->busy = true;
             v->type = j->a.type | DISK_CHANGES;
             if (j->work) {
                 j->work->run(v, j);
                 continue;
             }
+            if (j->aside && aside_put(v, j))
+                continue;
             if (take_area(v, j), j->a.type == (int)N_FWRITE)
                 serve_write(v, j);
-            else
-                serve_alone(v, j);
-            free_job(v->loop, j);
+            else if (!serve_alone(v, j))
+                continue;
+            end_job(v, j);
         }
         v->busy = false;
         fiber_leave(&v->fiber);
@@ -254,7 +286,7 @@ static inline bool run_all(struct loop *l)
     for (uint32_t i = 0; i < l->drives; i++) {
         struct volume *v = &l->volume[i];
 
-        if (v->leaving ? v->go_on : !STAILQ_EMPTY(&v->waiting)) {
+        if (v->leaving ? v->go_on : !STAILQ_EMPTY(&v->waiting) || v->ended || !STAILQ_EMPTY(&v->ready)) {
             run(v);
             any = true;
         }
@@ -267,7 +299,7 @@ static bool is_idle(const struct loop *l)
     for (uint32_t i = 0; i < l->drives; i++)
         if (l->volume[i].busy || !STAILQ_EMPTY(&l->volume[i].waiting))
             return false;
-    return true;
+    return !l->asides || aside_is_idle(l);
 }
 
 /* ---- Receiving ---- */
@@ -338,6 +370,8 @@ static void queue_request(struct loop *l, struct volume *v, const struct arrival
     struct job *j = new_job(l, v, a);
 
     take_ticket(l, &j->ticket, a->from);
+    if (j->aside && aside_keep(j))
+        return;
     if (busy && a->n <= l->parked_bytes && l->parking_free > 0) {
         j->a.bytes = l->parking[--l->parking_free];
         memcpy(j->a.bytes, a->bytes, a->n);
@@ -350,7 +384,7 @@ static void queue_request(struct loop *l, struct volume *v, const struct arrival
  * matter to this request. */
 static struct volume *volume_in_use(struct loop *l, const struct arrival *a)
 {
-    for (uint32_t i = 0; i < JOBS && !N_IS_FAMILY_REQUEST(a->type); i++)
+    for (uint32_t i = 0; i < l->jobs && !N_IS_FAMILY_REQUEST(a->type); i++)
         if (l->job[i].volume && l->job[i].a.from == a->from)
             return l->job[i].volume;
     return NULL;
@@ -393,6 +427,7 @@ static void receive(struct loop *l)
 
 void loop_run(struct loop *l)
 {
+    aside_begin(l);
     for (;;) {
         while (loop_collect(l, false))
             ;
@@ -429,6 +464,8 @@ static void make_places(struct loop *l)
         v->loop = l;
         v->drive = i;
         STAILQ_INIT(&v->waiting);
+        STAILQ_INIT(&v->ready);
+        TAILQ_INIT(&v->aside);
         fiber_make(&v->fiber, at, serve_jobs, v);
     }
 }
@@ -453,9 +490,13 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
     pages_touch(l->memory, all);
     STAILQ_INIT(&l->free_jobs);
     TAILQ_INIT(&l->unanswered);
+    TAILQ_INIT(&l->held_replies);
+    STAILQ_INIT(&l->later);
+    STAILQ_INIT(&l->free_later);
+    l->job = l->own_job;
     for (uint32_t i = 0; i < JOBS; i++)
         STAILQ_INSERT_TAIL(&l->free_jobs, &l->job[i], next);
-    l->jobs_free = JOBS;
+    l->jobs = l->jobs_free = JOBS;
     make_places(l);
     serve_hold_replies(s, &l->replies, node->reply, node->reply_ctx);
     families_begin(l);
@@ -467,6 +508,7 @@ void loop_free(struct loop *l)
     if (!l)
         return;
     families_free(l);
+    aside_free(l);
     free(l->memory);
     free(l);
 }

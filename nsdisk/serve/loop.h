@@ -16,6 +16,9 @@
  *
  * Writes that wait for one volume and are adjacent parts of one file are carried out as one.
  *
+ * On a volume whose data cache has misses = "aside", a read that lacks a block is put aside until it has come, and the
+ * fiber serves the next request (loop_aside.c).
+ *
  * That is the family of files. Requests of other families go to these when they arrive, without a fiber (family.h).
  *
  * Memory, all of it taken by loop_new. An area holds the largest request, or the largest reply behind a short request:
@@ -70,6 +73,8 @@ void loop_run(struct loop *l);
 struct loop_statistics {
     uint32_t commands_most; /* under way at once */
     uint32_t joined;        /* writes that were carried out with the one before */
+    uint32_t aside;         /* times that a request was put aside for the drive, or until its turn */
+    uint32_t held;          /* replies that were held until their turn */
     size_t stack_most;      /* bytes of the deepest stack */
 };
 struct loop_statistics loop_statistics(const struct loop *l);

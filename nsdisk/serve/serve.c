@@ -487,6 +487,20 @@ int64_t serve_everywhere(struct server *s, uint32_t drive, uint32_t from, uint32
     return sync_volume(s, drive);
 }
 
+bool serve_asks(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n, struct data_waiter *w)
+{
+    struct call c = {.client = client_of(from, tag)};
+    uint32_t parts;
+
+    if (TAG_TYPE(tag) != N_FREAD || !file_parts_of(N_FREAD, &parts) || n < sizeof c.r)
+        return false;
+    memcpy(&c.r, request, sizeof c.r);
+    if (decode_parts(&c, parts, request, n) < 0 || decode_target(s, &c, parts) != 0 || !c.file->readable ||
+        !ext2_is_file(c.file->inode))
+        return false;
+    return ext2_cached_ask(c.file->inode, c.r.offset, c.r.bytes, w);
+}
+
 bool serve_can_merge(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n,
                      struct serve_write *w)
 {

@@ -59,6 +59,10 @@ struct serve_write {
     struct file_request r;
     const uint8_t *data;
 };
+/* On a volume's fiber: asks for what a plain read lacks in the volume's data cache. Returns whether it has to wait,
+ * until w->done is called. */
+bool serve_asks(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n, struct data_waiter *w);
+
 /* Decodes a request as serve_request does. False: it is no such write; serve_request answers it. */
 bool serve_can_merge(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n,
                      struct serve_write *w);

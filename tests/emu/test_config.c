@@ -182,15 +182,15 @@ Test(config, a_drive_has_a_data_cache_only_when_it_is_given_one)
     cr_expect(none->kb == 0 && none->block_bytes == 0);
     cr_expect(c->kb == 1000 && c->block_bytes == 4096 && c->group_blocks == 2 && c->ahead_groups == 1);
     cr_expect(c->write == DRIVE_CACHE_BACK && c->evict == DRIVE_CACHE_LRU);
-    cr_expect(c->commands == 4 && c->fill == DRIVE_CACHE_FILL_FIRST);
+    cr_expect(c->commands == 4 && c->fill == DRIVE_CACHE_FILL_FIRST && c->misses == DRIVE_CACHE_MISSES_WAIT);
     config_free(&config);
     drives = "service = \"concurrent\"; drives = (" CACHE("cache_kb = 1000; write = \"groups\"; evict = \"used-first\";"
-                                                          "commands = 64; fill = \"later\";") ");";
+                                                          "commands = 64; fill = \"later\"; misses = \"aside\";") ");";
     snprintf(text, sizeof text, "dim = 5; boards = ({ number = 3; io_nodes = ({ index = 0; %s }); });", drives);
     cr_assert_eq(load(text, NULL), 0, "%s", error);
     c = &config.topo.io[0].drive[0].cache;
     cr_expect(c->write == DRIVE_CACHE_GROUPS && c->evict == DRIVE_CACHE_USED_FIRST && c->commands == 64);
-    cr_expect(c->fill == DRIVE_CACHE_FILL_LATER);
+    cr_expect(c->fill == DRIVE_CACHE_FILL_LATER && c->misses == DRIVE_CACHE_MISSES_ASIDE);
     config_free(&config);
 }
 
@@ -319,7 +319,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: service = 'fast'; known: in-order, concurrent"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (\n{ volume = \"a\"; image = \"b\";\n  speed = 3; } );")),
          "m.conf:5: unknown key 'speed'; known here: volume, image, model, cache_kb, block, group, look_ahead, write, "
-         "evict, commands, fill, rpm"},
+         "evict, commands, fill, misses, rpm"},
         {"dim = 5;\nfront_end = {\n  node = 3;\n};\n", "m.conf:3: unknown key 'node'; known here: si"},
         /* faults */
         {"dim = 2;\nfaults = (\n{ } );\n",
@@ -521,8 +521,11 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:4: commands = 3 is out of range; it must be an integer from 4 to 64"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nfill = \"never\";") ");")),
          "m.conf:4: fill = 'never'; known: first, later"},
-        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nfill = \"later\";") ");")),
+        {"dim = 5;\n" BOARD(
+             3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nfill = \"later\"; misses = \"aside\";") ");")),
          "m.conf:4: fill = \"later\" requires write = \"groups\" or \"back\""},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nmisses = \"aside\";") ");")),
+         "m.conf:4: misses = \"aside\" requires service = \"concurrent\" for the I/O node"},
         /* drives */
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a/b", "x") ");")),
          "m.conf:3: volume 'a/b': a name has only letters, digits, '_' and '-'"},

@@ -16,9 +16,11 @@ static const char *const settings[] = {
     "cache_kb = 64; write = \"through\"; group = 4;",
     "cache_kb = 256; write = \"groups\"; block = 8192; group = 2; evict = \"fifo\";",
     "cache_kb = 1000; write = \"back\"; look_ahead = 2;",
+    "cache_kb = 64; write = \"groups\"; group = 2; evict = \"used-first\"; commands = 16; fill = \"later\";",
+    "cache_kb = 128; write = \"back\"; group = 4; commands = 64; fill = \"later\"; misses = \"aside\";",
 };
 
-/* One volume, whose drive has these settings. */
+/* One volume, whose drive has these settings; in concurrent service where they need it. */
 static char *cached_machine(const char *folder, const char *name, const char *set, const char *more)
 {
     char *path = format("%s/%s", folder, name);
@@ -26,9 +28,9 @@ static char *cached_machine(const char *folder, const char *name, const char *se
 
     cr_assert_not_null(f);
     fprintf(f,
-            "dim = 3;\n%s\nboards = ( { number = 3; io_nodes = ( { index = 0; si = [7];\n"
+            "dim = 3;\n%s\nboards = ( { number = 3; io_nodes = ( { index = 0; si = [7]; service = \"%s\";\n"
             "    drives = ( { volume = \"df00\"; image = \"df00.img\"; %s } ); } ); } );\n",
-            more, set);
+            more, strstr(set, "aside") ? "concurrent" : "in-order", set);
     cr_assert_eq(fclose(f), 0);
     return path;
 }
@@ -131,6 +133,51 @@ Test(caches, count_their_hits_and_are_the_same_in_every_run)
     json_t *plain = run_with_stats("", NULL);
     cr_expect_null(cache_of(plain), "counts of a cache that is not there");
     json_decref(plain);
+}
+
+/* ---- Hits beside misses ---- */
+
+/* 128 clients. Returns the microseconds that the program prints. */
+static double us_beside(const char *set, const char *name)
+{
+    char *folder = folder_with_images(1, 12000, 4096), *machine = format("%s/beside.conf", folder);
+    FILE *f = fopen(machine, "we");
+
+    cr_assert_not_null(f);
+    fprintf(f,
+            "dim = 7;\nboards = ( { number = 3; io_nodes = ( { index = 0; si = [7, 71]; service = \"concurrent\";\n"
+            "    drives = ( { volume = \"df00\"; image = \"df00.img\"; cache_kb = 1024; write = \"back\"; %s } );\n"
+            "} ); } );\n",
+            set);
+    cr_assert_eq(fclose(f), 0);
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = "7", .machine = machine, .program = "guest/beside", .args = {name, "//df00/"}});
+    const char *us = strstr(o.out, "us=");
+
+    cr_assert(o.status == 0 && us, "%s: %s%s", name, o.out, o.err);
+    double result = atof(us + 3);
+    images_check(folder, 1);
+    outcome_free(&o);
+    free(machine);
+    folder_remove(folder);
+    return result;
+}
+
+Test(caches, answer_hits_beside_misses)
+{
+    double alone = us_beside("misses = \"aside\";", "hits"), beside = us_beside("misses = \"aside\";", "misses");
+    double waits = us_beside("misses = \"wait\";", "misses");
+
+    cr_expect_geq(alone / beside, 0.95, "hits: %.0f us, beside misses: %.0f us", alone, beside);
+    cr_expect_lt(alone / waits, 0.9, "behind misses: %.0f us", waits);
+}
+
+/* The drive's line is full: it is never idle. With 32 KB in each command. */
+Test(caches, keep_a_drive_busy_with_a_request_of_each_client)
+{
+    double aside = us_beside("misses = \"aside\"; commands = 64;", "all"), wait = us_beside("", "all");
+
+    cr_expect_leq(aside / wait, 0.9, "128 clients: %.0f us, one after the other: %.0f us", aside, wait);
 }
 
 /* ---- Memory ---- */

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 
     fill_pattern(bytes, sizeof bytes, 1);
     volume_make(&v, 4096, 4000, "");
-    v.data_cache = (struct drive_cache){2048, 4096, 8, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0};
+    v.data_cache = (struct drive_cache){2048, 4096, 8, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0, 0};
     volume_mount(&v);
     if (v_put(&v, "/f", bytes, sizeof bytes) != (int32_t)sizeof bytes || v_open(&v, "/f", N_O_RDONLY, &sfid) != 0)
         return 1;

@@ -67,7 +67,7 @@ static bool is_asked(uint32_t drive, int type)
 
 static void check_start(uint32_t drive, int type)
 {
-    if (all.runs && !is_asked(drive, type & ~DISK_CHANGES))
+    if (all.runs && all.settings->volumes_cached == 0 && !is_asked(drive, type & ~DISK_CHANGES))
         complain("a command of drive %u for a request 0x%x, which nobody waits for", drive, type);
 }
 
@@ -285,6 +285,8 @@ const char *several_run(const struct several_settings *settings, struct loop_sta
                                  .fail_per_mill = settings->fail_per_mill,
                                  .starts = check_start};
     drives_make(&all.drives);
+    for (uint32_t i = 0; i < settings->volumes_cached; i++)
+        all.drives.volume[i].data_cache = settings->cache;
     for (uint32_t i = 0; i < CLIENTS; i++)
         all.client[i] = (struct client){.node = 3 + i, .drive = i % VOLUMES, .steps = settings->steps};
     struct server *s = server_new(VOLUME_NODE, 1, &env);

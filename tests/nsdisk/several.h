@@ -11,10 +11,12 @@
 
 struct several_settings {
     uint32_t seed;
-    uint32_t steps;         /* bursts of requests of each client */
-    uint32_t commands;      /* that the node takes at once, at most DISK_COMMANDS_MAX */
-    uint32_t io_bytes;      /* most data in a message */
-    uint32_t fail_per_mill; /* of writes that fail */
+    uint32_t steps;          /* bursts of requests of each client */
+    uint32_t commands;       /* that the node takes at once, at most DISK_COMMANDS_MAX */
+    uint32_t io_bytes;       /* most data in a message */
+    uint32_t fail_per_mill;  /* of writes that fail */
+    uint32_t volumes_cached; /* so many have this data cache */
+    struct drive_cache cache;
 };
 
 /* Runs until the shutdown. NULL, or what went wrong: a reply that is missing, out of its client's order, of another

@@ -376,12 +376,12 @@ static const struct sim_case {
     const char *name;
     struct drive_cache set;
 } sim_cases[] = {
-    {"lru", {64, 1024, 8, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0}},
-    {"lru, 64 commands", {64, 4096, 2, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 64, 0}},
-    {"fifo", {48, 2048, 4, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_FIFO, 4, 0}},
-    {"fifo, 64 commands, no groups", {50, 1024, 1, 3, DRIVE_CACHE_BACK, DRIVE_CACHE_FIFO, 64, 0}},
-    {"used first", {64, 1024, 8, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_USED_FIRST, 4, 0}},
-    {"used first, 64 commands", {100, 4096, 4, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_USED_FIRST, 64, 0}},
+    {"lru", {64, 1024, 8, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0, 0}},
+    {"lru, 64 commands", {64, 4096, 2, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 64, 0, 0}},
+    {"fifo", {48, 2048, 4, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_FIFO, 4, 0, 0}},
+    {"fifo, 64 commands, no groups", {50, 1024, 1, 3, DRIVE_CACHE_BACK, DRIVE_CACHE_FIFO, 64, 0, 0}},
+    {"used first", {64, 1024, 8, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_USED_FIRST, 4, 0, 0}},
+    {"used first, 64 commands", {100, 4096, 4, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_USED_FIRST, 64, 0, 0}},
 };
 
 Test(data_ask, gives_the_hits_commands_and_victims_of_a_simulator)
@@ -742,14 +742,14 @@ static void settle_all(void)
 }
 
 static const struct sim_case model_cases[] = {
-    {"through", {32, 2048, 2, 1, DRIVE_CACHE_THROUGH, DRIVE_CACHE_LRU, 4, 0}},
-    {"through, 64 commands", {64, 4096, 2, 2, DRIVE_CACHE_THROUGH, DRIVE_CACHE_FIFO, 64, 0}},
-    {"groups", {32, 1024, 4, 1, DRIVE_CACHE_GROUPS, DRIVE_CACHE_LRU, 4, 0}},
-    {"groups, later", {48, 2048, 4, 1, DRIVE_CACHE_GROUPS, DRIVE_CACHE_USED_FIRST, 64, 1}},
-    {"back", {16, 2048, 2, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_USED_FIRST, 4, 0}},
-    {"back, later", {32, 4096, 2, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 1}},
-    {"back, later, two groups", {8, 1024, 4, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_FIFO, 64, 1}},
-    {"back, large blocks", {64, 32768, 1, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 64, 1}},
+    {"through", {32, 2048, 2, 1, DRIVE_CACHE_THROUGH, DRIVE_CACHE_LRU, 4, 0, 0}},
+    {"through, 64 commands", {64, 4096, 2, 2, DRIVE_CACHE_THROUGH, DRIVE_CACHE_FIFO, 64, 0, 0}},
+    {"groups", {32, 1024, 4, 1, DRIVE_CACHE_GROUPS, DRIVE_CACHE_LRU, 4, 0, 0}},
+    {"groups, later", {48, 2048, 4, 1, DRIVE_CACHE_GROUPS, DRIVE_CACHE_USED_FIRST, 64, 1, 0}},
+    {"back", {16, 2048, 2, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_USED_FIRST, 4, 0, 0}},
+    {"back, later", {32, 4096, 2, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 1, 0}},
+    {"back, later, two groups", {8, 1024, 4, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_FIFO, 64, 1, 0}},
+    {"back, large blocks", {64, 32768, 1, 1, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 64, 1, 0}},
 };
 
 static void run_model(const struct sim_case *c, uint32_t steps)

@@ -250,7 +250,7 @@ static void put(uint32_t part)
 
 Test(data_cache, a_group_is_one_command_and_counts_what_was_not_asked_for)
 {
-    make(&(struct drive_cache){64, 2048, 4, 0, DRIVE_CACHE_THROUGH, DRIVE_CACHE_LRU, 4, 0}, false);
+    make(&(struct drive_cache){64, 2048, 4, 0, DRIVE_CACHE_THROUGH, DRIVE_CACHE_LRU, 4, 0, 0}, false);
     cr_assert_eq(data_cache_group(d), 8);
     for (uint32_t i = 18; i < 24; i++)
         cr_assert_eq(get(16, 8, i)[7], i);
@@ -263,7 +263,7 @@ Test(data_cache, a_group_is_one_command_and_counts_what_was_not_asked_for)
 
 Test(data_cache, what_is_under_way_is_not_fetched_again)
 {
-    make(&(struct drive_cache){64, 1024, 8, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0}, true);
+    make(&(struct drive_cache){64, 1024, 8, 2, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0, 0}, true);
     data_cache_ahead(d, 8, 40);
     cr_assert_eq(disk.n_started, 2, "look_ahead = 2 started %u", disk.n_started);
     cr_assert(data_cache_has(d, 9, 1));
@@ -281,7 +281,7 @@ Test(data_cache, adjacent_writes_that_wait_are_one_command)
 {
     static const uint32_t parts[] = {13, 9, 12, 8, 11, 10, 15, 14, 40};
 
-    make(&(struct drive_cache){64, 1024, 4, 0, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0}, true);
+    make(&(struct drive_cache){64, 1024, 4, 0, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0, 0}, true);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         put(parts[i]);
     put(9); /* again */
@@ -296,7 +296,7 @@ Test(data_cache, adjacent_writes_that_wait_are_one_command)
 
 Test(data_cache, groups_are_written_when_they_are_full)
 {
-    make(&(struct drive_cache){64, 1024, 4, 0, DRIVE_CACHE_GROUPS, DRIVE_CACHE_LRU, 4, 0}, false);
+    make(&(struct drive_cache){64, 1024, 4, 0, DRIVE_CACHE_GROUPS, DRIVE_CACHE_LRU, 4, 0, 0}, false);
     for (uint32_t i = 4; i < 7; i++)
         put(i);
     cr_assert_eq(disk.writes, 0);
@@ -312,7 +312,7 @@ Test(data_cache, groups_are_written_when_they_are_full)
 Test(data_cache, lru_and_fifo_differ_in_which_block_goes)
 {
     for (int evict = DRIVE_CACHE_LRU; evict <= DRIVE_CACHE_FIFO; evict++) {
-        make(&(struct drive_cache){8, 1024, 1, 0, DRIVE_CACHE_THROUGH, (uint8_t)evict, 4, 0}, false);
+        make(&(struct drive_cache){8, 1024, 1, 0, DRIVE_CACHE_THROUGH, (uint8_t)evict, 4, 0, 0}, false);
         for (uint32_t i = 0; i < 8; i++)
             get(i, 1, i);
         get(0, 1, 0);
@@ -328,7 +328,7 @@ Test(data_cache, finds_a_block_that_metadata_claims_too)
     struct cache_block *b;
     const uint8_t *bytes;
 
-    make(&(struct drive_cache){8, 1024, 1, 0, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0}, false);
+    make(&(struct drive_cache){8, 1024, 1, 0, DRIVE_CACHE_BACK, DRIVE_CACHE_LRU, 4, 0, 0}, false);
     put(3);
     cr_assert_eq(cache_get(cache, 3, BLOCK_DIRECTORY, &b), -N_EIO);
     cr_assert_eq(cache_get_new(cache, 3, BLOCK_INDIRECT_1, &b), -N_EIO);

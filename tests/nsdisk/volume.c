@@ -16,9 +16,9 @@
 #define REPLY_BYTES (sizeof(struct file_reply) + FILE_IO_MAX_BYTES)
 #define START_S     820454400u
 
-#define CACHE(kb, block, group, ahead, write, evict, commands, fill)                                         \
-    {                                                                                                        \
-        kb, block, group, ahead, DRIVE_CACHE_##write, DRIVE_CACHE_##evict, commands, DRIVE_CACHE_FILL_##fill \
+#define CACHE(kb, block, group, ahead, write, evict, commands, fill)                                            \
+    {                                                                                                           \
+        kb, block, group, ahead, DRIVE_CACHE_##write, DRIVE_CACHE_##evict, commands, DRIVE_CACHE_FILL_##fill, 0 \
     }
 const struct volume_cache volume_caches[VOLUME_CACHES + 1] = {
     {"none", {0}, false},

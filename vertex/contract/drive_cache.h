@@ -24,6 +24,11 @@ enum drive_cache_fill {
     DRIVE_CACHE_FILL_LATER  /* ... when the rest of it is needed, or it goes to the drive */
 };
 
+enum drive_cache_misses {
+    DRIVE_CACHE_MISSES_WAIT, /* the requests behind a read that waits for the drive wait, too */
+    DRIVE_CACHE_MISSES_ASIDE /* it is put aside, and they are served */
+};
+
 #define DRIVE_CACHE_BLOCK_MIN_BYTES 1024u
 #define DRIVE_CACHE_BLOCK_MAX_BYTES 32768u
 #define DRIVE_CACHE_GROUP_MAX_BYTES 131072u
@@ -43,7 +48,8 @@ struct drive_cache { /* all 0: there is none */
     uint8_t write; /* enum drive_cache_write */
     uint8_t evict; /* enum drive_cache_evict */
     uint8_t commands;
-    uint8_t fill; /* enum drive_cache_fill */
+    uint8_t fill : 4;   /* enum drive_cache_fill */
+    uint8_t misses : 4; /* enum drive_cache_misses */
 };
 _Static_assert(sizeof(struct drive_cache) == 16, "drive_cache layout");
 
