@@ -300,6 +300,7 @@ static void reads(void)
     check_equal(ask(0, N_READ, 3, 0, NULL), -N_EPROTO);
     check_equal(requestend(started(0, N_READ, 3, 0, "/none", 5), NULL, 0, got, 100), -N_ENODEV);
     check_equal(requestend(started(0, N_READ, 0, 0, "/none", 5), NULL, 0, got, 100), -N_ENOENT);
+    check_equal(requestend(started(0, N_READ, 0, 0, "/", 1), NULL, 0, got, 100), -N_EISDIR);
 }
 
 static void no_family(void)

@@ -33,44 +33,46 @@ static const struct subject {
     const char *limit;   /* of virtual time; then any end is as good as another, if it is always the same */
     const char *more;    /* of the machine file; NULL: nothing */
     bool piped;          /* the program is there twice, the second time on three nodes */
+    const char *ncube;   /* another one (command.h) */
 } subjects[] = {
-    {"guest/exact", "compute", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact", "poll", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact", "await", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact", "calls", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact", "receive", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact", "signals", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact", "handlers", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact", "files", 2, 2, NULL, NULL, NULL, false},
-    {"guest/exact", "all", 2, 2, NULL, NULL, NULL, false},
-    {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL, false},
-    {"guest/exact2", "await", 1, 0, NULL, NULL, NULL, false},
-    {"guest/exact2", "handlers", 1, 0, NULL, NULL, NULL, false},
-    {"guest/exact2", "all", 1, 1, NULL, NULL, NULL, false},
-    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact_global", "global", 2, 1, NULL, NULL, NULL, false},
-    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL, false},
-    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL, false},
-    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false},
+    {"guest/exact", "compute", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact", "poll", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact", "await", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact", "calls", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact", "receive", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact", "signals", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact", "handlers", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact", "files", 2, 2, NULL, NULL, NULL, false, NULL},
+    {"guest/exact", "all", 2, 2, NULL, NULL, NULL, false, NULL},
+    {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact2", "await", 1, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact2", "handlers", 1, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact2", "all", 1, 1, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_global", "global", 2, 1, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL, false, NULL},
+    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL},
+    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL},
     {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
-     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false},
-    {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false},
-    {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true},
-    {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false},
-    {"guest/exact_forks", "forks", 1, 2, "service = \"concurrent\";", NULL, NULL, false},
-    {"guest/exact_loops", "polls", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact_loops", "bursts", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact_loops", "nested", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact_loops2", "polls", 1, 0, NULL, NULL, NULL, false},
-    {"guest/exact_loops2", "bursts", 1, 0, NULL, NULL, NULL, false},
-    {"guest/exact_loops2", "nested", 1, 0, NULL, NULL, NULL, false},
-    {"guest/exact_kills", "kills", 2, 0, NULL, NULL, NULL, false},
-    {"guest/exact_kills2", "kills", 1, 0, NULL, NULL, NULL, false},
-    {"guest/exact_ends2", "ends", 1, 0, NULL, "0.2", NULL, false},
-    {"guest/exact", "all", 2, 2, NULL, NULL, IPSC "costs = \"instructions\";", false},
-    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, IPSC, false},
-    {"guest/exact2", "all", 1, 1, NULL, NULL, SHORT_LOOKAHEAD, false},
-    {"guest/exact", "receive", 2, 0, NULL, NULL, SHORT_LOOKAHEAD, false},
+     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false, NULL},
+    {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false, NULL},
+    {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true, NULL},
+    {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_forks", "forks", 1, 2, "service = \"concurrent\";", NULL, NULL, false, NULL},
+    {"guest/exact_loops", "polls", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_loops", "bursts", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_loops", "nested", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_loops2", "polls", 1, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_loops2", "bursts", 1, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_loops2", "nested", 1, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_kills", "kills", 2, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_kills2", "kills", 1, 0, NULL, NULL, NULL, false, NULL},
+    {"guest/exact_ends2", "ends", 1, 0, NULL, "0.2", NULL, false, NULL},
+    {"guest/requests", "exact", 2, 2, "service = \"concurrent\";", NULL, NULL, false, "echo/bin/ncube"},
+    {"guest/exact", "all", 2, 2, NULL, NULL, IPSC "costs = \"instructions\";", false, NULL},
+    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, IPSC, false, NULL},
+    {"guest/exact2", "all", 1, 1, NULL, NULL, SHORT_LOOKAHEAD, false, NULL},
+    {"guest/exact", "receive", 2, 0, NULL, NULL, SHORT_LOOKAHEAD, false, NULL},
 };
 
 static const struct way {
@@ -123,8 +125,11 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
                                : machine_file(folder, dim, s->volumes, more);
     char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
     char *volumes_text = format("%d", s->volumes);
-    struct ncube_run r = {
-        .dim = dim_text, .machine = machine, .program = s->program, .args = {s->mix, seed_text, volumes_text}};
+    struct ncube_run r = {.ncube = s->ncube,
+                          .dim = dim_text,
+                          .machine = machine,
+                          .program = s->program,
+                          .args = {s->mix, seed_text, volumes_text}};
     struct result result;
 
     if (s->limit) {

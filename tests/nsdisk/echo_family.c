@@ -118,7 +118,7 @@ static void read_file(struct family_work *work, struct ext2 *fs, const struct ar
     int64_t n = ext2_lookup(fs, (struct ext2_path){r->path, (uint32_t)strlen(r->path)}, true, &inode);
 
     if (n == 0) {
-        n = ext2_read(inode, r->r.key, area->bytes + sizeof r->r, ECHO_READ_BYTES);
+        n = !ext2_is_file(inode) ? -N_EISDIR : ext2_read(inode, r->r.key, area->bytes + sizeof r->r, ECHO_READ_BYTES);
         ext2_inode_put(inode);
     }
     memcpy(area->bytes, &r->r, sizeof r->r);
