@@ -18,6 +18,7 @@ static const struct row {
     {"any order", "2", ""},
     {"held", "3", ""},
     {"end", "1", ""},
+    {"end", "1", "timing = \"wang-leiss\";"},
     {"answers", "0", ""},
     {"heads", "2", ""},
     {"reads", "2", ""},

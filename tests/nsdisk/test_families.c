@@ -23,7 +23,7 @@
 #define DATA_MOST   3000u
 #define ROUND_EVERY 6u /* each client's every sixth request is one of a round */
 
-enum kind { ECHO, HELD, ROUND, READ, FILE_NAME, NOBODY, TOO_SHORT, FULL, KINDS };
+enum kind { ECHO, HELD, ROUND, READ, FILE_NAME, NOBODY, TOO_SHORT, FULL, GARBLED, KINDS };
 
 struct request {
     enum kind kind;
@@ -49,6 +49,7 @@ static uint8_t file[FILE_BYTES];
 static uint32_t sequence, replies, late_places, held_at_end;
 static uint32_t answered[KINDS];
 static bool shut_down, told;
+static struct request control; /* releases what is held */
 static char wrong[300];
 
 #define complain(...) (wrong[0] == '\0' ? (void)snprintf(wrong, sizeof wrong, __VA_ARGS__) : (void)0)
@@ -67,7 +68,8 @@ static void set(struct request *q, uint32_t type, uint32_t arg, uint64_t key, co
     q->type = type;
     q->n = sizeof r + n;
     memcpy(q->bytes, &r, sizeof r);
-    memcpy(q->bytes + sizeof r, data, n);
+    if (n > 0)
+        memcpy(q->bytes + sizeof r, data, n);
     q->status = (int32_t)n;
     q->data = q->bytes + sizeof r;
     q->data_bytes = n;
@@ -106,7 +108,7 @@ static enum kind kind_of_step(const struct client *c)
         return HELD;
     if (c->step % ROUND_EVERY == ROUND_EVERY - 1)
         return ROUND;
-    const uint32_t kind = below(16);
+    const uint32_t kind = below(17);
     return kind < 5    ? ECHO
            : kind < 8  ? HELD
            : kind < 11 ? READ
@@ -144,6 +146,14 @@ static void make_request(struct client *c, struct request *q)
         if (q->n < sizeof q->seq)
             q->seq = 0;
     }
+    if (q->kind == GARBLED) { /* any answer will do, but not a late one */
+        const uint32_t types[] = {N_ECHO, N_RELEASE, N_READ, N_KNOWN, N_NO_ROOM, ECHO_NONE + below(8)};
+
+        q->type = types[below(6)];
+        q->n = sizeof q->seq + below(DATA_MOST);
+        for (size_t i = sizeof q->seq; i < q->n; i++)
+            q->bytes[i] = (uint8_t)(below(2) ? below(8) : below(256));
+    }
     if (q->kind == FULL) {
         q->type = N_NO_ROOM;
         q->status = -N_ENOMEM;
@@ -158,7 +168,9 @@ static void check(struct client *c, struct request *q, const uint8_t *bytes, siz
     struct echo_reply reply = {.place = 0};
 
     memcpy(&reply, bytes, n < sizeof reply ? n : sizeof reply);
-    if (reply.head.status != q->status)
+    if (q->kind == GARBLED)
+        reply.place = 0;
+    else if (reply.head.status != q->status)
         complain("client 0x%x, kind %d, type 0x%x: status %d, not %d", (unsigned)c->from, q->kind, q->type,
                  reply.head.status, q->status);
     else if (q->kind == FILE_NAME)
@@ -182,7 +194,7 @@ static void reply(void *ctx, int to, int type, const void *bytes, size_t n)
     (void)ctx;
     memcpy(&head, bytes, sizeof head);
     replies++;
-    if (type == (int)N_RELEASE || type == (int)N_KNOWN || type == (int)N_FEXIT)
+    if ((head.seq != 0 && head.seq == control.seq) || type == (int)N_FEXIT)
         return;
     for (struct client *c = client; c < client + CLIENTS; c++)
         for (uint32_t i = 0; c->from == to && i < UNDER_WAY; i++)
@@ -235,8 +247,6 @@ static uint32_t waiting_of(const struct client *c)
         n += c->request[i].waits;
     return n;
 }
-
-static struct request control;
 
 static long send_control(uint32_t type, uint64_t key, void *buf, int *from, int *type_out)
 {
@@ -312,7 +322,7 @@ static void run(uint32_t seed)
 
     memset(client, 0, sizeof client);
     memset(answered, 0, sizeof answered);
-    sequence = replies = late_places = 0;
+    sequence = replies = late_places = control.seq = 0;
     shut_down = told = false;
     drives = (struct drives){.volumes = VOLUMES, .random = seed, .commands = 8};
     fill_pattern(file, sizeof file, seed);
