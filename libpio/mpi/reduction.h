@@ -18,6 +18,19 @@ struct reduction {
     char *low, *high;
 };
 
+/* Checks the arguments that reductions have, and describes this one. */
+int reduction_check(struct reduction *r, const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype,
+                    MPI_Op op, bool needs_recvbuf);
+/* Makes room for `count` elements, which the caller frees: r->memory. MPI_ERR_NO_MEM. */
+int reduction_begin(struct reduction *r, int count);
+/* Copy the program's data to the elements, and elements back, where gaps stay as they are. */
+void reduction_read(const struct reduction *r, const void *buf);
+void reduction_write(const struct reduction *r, void *buf, const char *elements);
+/* The reduction for the functions of collect.h. */
+struct collect_reduction reduction_for_collect(const struct reduction *r);
+/* Combines the elements of all at the root: coll_reduce.c. A class of errors. */
+int reduction_reduce(struct mpi_comm *c, const struct reduction *r, int root);
+
 /* Sets what the operation is. MPI_ERR_OP: it is none, or none for the type. */
 int reduction_find(struct reduction *r, MPI_Op op);
 
