@@ -7,10 +7,10 @@
  *               ready <--------+----------'                             |
  *                              `-> held: a short reply, until the client's earlier requests are answered
  *
- * The fiber of such a volume waits for commands of writes and of metadata, and never for a client's turn: a request with
- * a long reply is begun when no earlier one of its client is unanswered, as there is one place for such a reply (so is
- * an open, which may have to wait for a lock), and a short reply is kept in the job's record. A client's requests to one volume are carried out in their order: those
- * behind a read that is aside stay behind it.
+ * The fiber of such a volume waits for commands of writes and of metadata, and never for a client's turn: a request
+ * with a long reply is begun when no earlier one of its client is unanswered, as there is one place for such a reply
+ * (so is an open, which may have to wait for a lock), and a short reply is kept in the job's record. A client's
+ * requests to one volume are carried out in their order: those behind a read that is aside stay behind it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,7 @@
 #include "nsdisk/serve/loop_state.h"
 #include "vertex/contract/drive_cache.h"
 #include "vertex/contract/errors.h"
+#include "vertex/shared/text.h"
 
 #define ASIDE_JOBS 256u /* beside JOBS: with short requests, which need no place */
 #define ASKS_MOST  8u   /* of one read, before it waits on the fiber */
@@ -64,13 +65,25 @@ static bool make(struct loop *l)
     return true;
 }
 
+static void report_memory(const struct ext2 *fs)
+{
+    char text[100];
+
+    text_print(text, sizeof text, "%s: not enough memory for misses = \"aside\"; requests wait for those before them",
+               fs->volume);
+    fs->env.log.write(fs->env.log.ctx, text);
+}
+
 void aside_begin(struct loop *l)
 {
     for (uint32_t i = 0; i < l->drives; i++) {
         const struct ext2 *fs = server_volume(l->server, i);
-        bool sets = fs && fs->data && data_cache_sets_aside(fs->data);
 
-        l->volume[i].sets_aside = sets && (l->asides || make(l));
+        if (!fs || !fs->data || !data_cache_sets_aside(fs->data))
+            continue;
+        l->volume[i].sets_aside = l->asides || make(l);
+        if (!l->volume[i].sets_aside)
+            report_memory(fs);
     }
 }
 

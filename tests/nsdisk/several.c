@@ -22,6 +22,8 @@ struct request {
     uint32_t type;
     uint8_t *message;
     size_t n;
+    uint8_t *expected; /* what a read finds; NULL: none */
+    int32_t expected_bytes;
     bool answered;
 };
 
@@ -92,6 +94,7 @@ static struct request *add(struct client *c, uint32_t type, struct file_request 
     q->r = r;
     q->type = type;
     q->answered = false;
+    q->expected = NULL;
     return q;
 }
 
@@ -105,7 +108,19 @@ static void add_write(struct client *c, uint64_t offset, uint32_t bytes)
     add(c, N_FWRITE, (struct file_request){.offset = offset, .bytes = bytes}, NULL, c->file + offset);
 }
 
-/* Writes that are adjacent more often than not, then perhaps a read or a sync. */
+/* It finds what has been written so far, whatever follows. */
+static void add_read(struct client *c)
+{
+    uint64_t offset = below(c->size + 1);
+    uint32_t bytes = 1 + below(PIECE_MOST * 2), there = c->size - (uint32_t)offset;
+    struct request *q = add(c, N_FREAD, (struct file_request){.offset = offset, .bytes = bytes}, NULL, NULL);
+
+    q->expected_bytes = (int32_t)(bytes < there ? bytes : there);
+    q->expected = malloc(bytes);
+    memcpy(q->expected, c->file + offset, (size_t)q->expected_bytes);
+}
+
+/* Writes that are adjacent more often than not, perhaps a read among them, then a read or a sync. */
 static void add_writes(struct client *c)
 {
     uint64_t offset = below(2) == 0 ? c->size : below(c->size + 1);
@@ -118,12 +133,13 @@ static void add_writes(struct client *c)
 
         add_write(c, offset, bytes);
         offset += bytes + (below(4) == 0 ? 7 : 0);
+        if (i == 2 && below(3) == 0 && c->requests < BURST - 2)
+            add_read(c);
     }
     if (below(3) == 0)
         add(c, below(2) == 0 ? N_FSYNC : N_FSYNCALL, (struct file_request){0}, NULL, NULL);
     else
-        add(c, N_FREAD, (struct file_request){.offset = below(c->size + 1), .bytes = 1 + below(PIECE_MOST * 2)}, NULL,
-            NULL);
+        add_read(c);
 }
 
 static void make_burst(struct client *c)
@@ -145,16 +161,13 @@ static void make_burst(struct client *c)
         add_writes(c);
 }
 
-static void check_read(const struct client *c, const struct file_request *r, int32_t status, const uint8_t *data)
+static void check_read(const struct client *c, const struct request *q, int32_t status, const uint8_t *data)
 {
-    uint32_t there = r->offset >= c->size ? 0 : c->size - (uint32_t)r->offset;
-    int32_t expected = (int32_t)(r->bytes < there ? r->bytes : there);
-
     if (c->unsure)
         return;
-    if (status != expected)
-        complain("client %u reads %d bytes, not %d", c->node, status, expected);
-    else if (memcmp(data, c->file + r->offset, (size_t)status) != 0)
+    if (status != q->expected_bytes)
+        complain("client %u reads %d bytes, not %d", c->node, status, q->expected_bytes);
+    else if (memcmp(data, q->expected, (size_t)status) != 0)
         complain("client %u reads other bytes", c->node);
 }
 
@@ -177,7 +190,7 @@ static void check_answer(struct client *c, const struct request *q, int32_t stat
             complain("client %u: a write of %u bytes gives %d", c->node, q->r.bytes, status);
         break;
     case N_FREAD:
-        check_read(c, &q->r, status, payload);
+        check_read(c, q, status, payload);
         break;
     default:
         if (status != (q->type == 0x803f ? -N_ENOSYS : 0))
@@ -202,6 +215,7 @@ static void reply(void *ctx, int to, int type, const void *bytes, size_t n)
         else
             check_answer(c, q, header.status, (const uint8_t *)bytes + sizeof header);
         free(q->message);
+        free(q->expected);
         c->answered++;
         return;
     }
