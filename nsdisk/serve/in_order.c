@@ -97,7 +97,6 @@ static struct arrival next(struct in_order *o)
 
 void in_order_run(struct in_order *o)
 {
-    serve_hold_replies(o->server, &o->replies, o->node->reply, o->node->reply_ctx);
     for (;;) {
         struct arrival q = next(o);
 

@@ -25,12 +25,11 @@
 struct in_order_node {
     /* Waits for a message, and returns its bytes. */
     size_t (*receive)(void *ctx, void *buf, size_t bytes, int *from, int *type);
-    reply_fn *reply; /* with reply_ctx */
     /* How many messages were known to wait at the end of the last command of a drive. Costs nothing. */
     uint32_t (*known)(void *ctx);
     /* The bytes and the type of the oldest message that waits; negative: none does. */
     long (*test)(void *ctx, int *type);
-    void *ctx, *reply_ctx;
+    void *ctx;
 };
 
 struct in_order {
@@ -44,8 +43,8 @@ struct in_order {
     size_t used; /* bytes of the area */
     /* a write that was received behind them and is not one of them; bytes == NULL: none */
     struct arrival held;
-    uint32_t merged; /* writes that were carried out with another one; for tests */
-    struct replies replies;
+    uint32_t merged;        /* writes that were carried out with another one; for tests */
+    struct replies replies; /* the caller's, by serve_hold_replies */
 };
 
 /* Serves until N_SHUTDOWN from the front end. The reply to it is the caller's. */

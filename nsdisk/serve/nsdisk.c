@@ -259,10 +259,11 @@ static void answer(int to, int type, const void *reply, size_t n)
 
 static void serve_in_order(struct server *s)
 {
-    static const struct in_order_node node = {receive, loop_reply, known_to_wait, test, NULL, NULL};
+    static const struct in_order_node node = {receive, known_to_wait, test, NULL};
 
     in_order.server = s;
     in_order.node = &node;
+    serve_hold_replies(s, &in_order.replies, loop_reply, NULL);
     in_order_run(&in_order);
 }
 
