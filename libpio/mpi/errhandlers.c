@@ -20,7 +20,7 @@ static bool is_predefined(MPI_Errhandler handle)
     return handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_RETURN;
 }
 
-static void use(MPI_Errhandler handle, int uses)
+void mpi_use_errhandler(MPI_Errhandler handle, int uses)
 {
     struct handler *h = handle_find(&handlers, HANDLE_ERRHANDLER, handle);
 
@@ -81,8 +81,8 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
         return mpi_fail_comm(comm);
     int error = check(errhandler);
     if (error == MPI_SUCCESS) {
-        use(errhandler, 1);
-        use(c->errhandler, -1);
+        mpi_use_errhandler(errhandler, 1);
+        mpi_use_errhandler(c->errhandler, -1);
         c->errhandler = errhandler;
     }
     return mpi_leave(c, error);
@@ -97,7 +97,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     if (!c)
         return mpi_fail_comm(comm);
     *errhandler = c->errhandler;
-    use(*errhandler, 1);
+    mpi_use_errhandler(*errhandler, 1);
     return MPI_SUCCESS;
 }
 MPI_NAME(Comm_get_errhandler);
@@ -122,7 +122,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     if (error != MPI_SUCCESS)
         return mpi_fail_alone(error);
     if (!is_predefined(*errhandler))
-        use(*errhandler, -1);
+        mpi_use_errhandler(*errhandler, -1);
     *errhandler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include "vertex/contract/traps.h"
 
 struct mpi_world mpi_world;
+void (*mpi_drop_comm)(struct mpi_comm *c);
 struct mpi_call mpi_call;
 void (*mpi_call_errhandler)(struct mpi_comm *comm, int code);
 

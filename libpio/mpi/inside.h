@@ -55,10 +55,20 @@ _Static_assert(WIRE_DATA + WIRE_NUMBERS == (int)TYPE_COLLECTIVE && COLLECTIVE_TY
 #define HANDLE_OF(type, kind, index, nth) \
     ((type)((uintptr_t)(nth) << 32 | (uintptr_t)(kind) << 24 | (uintptr_t)(index)))
 
-enum handle_kind { HANDLE_COMM = 0x11, HANDLE_REQUEST, HANDLE_MESSAGE, HANDLE_ERRHANDLER, HANDLE_TYPE, HANDLE_OP };
+enum handle_kind {
+    HANDLE_COMM = 0x11,
+    HANDLE_REQUEST,
+    HANDLE_MESSAGE,
+    HANDLE_ERRHANDLER,
+    HANDLE_TYPE,
+    HANDLE_OP,
+    HANDLE_GROUP
+};
 
 struct mpi_comm {
     struct group group;
+    struct mpi_comm *next; /* of those that the program has freed */
+    int *uses;             /* of the lists of its group, by communicators; NULL: they are of MPI_COMM_WORLD or SELF */
     int number;
     MPI_Comm handle;
     MPI_Errhandler errhandler;
@@ -76,6 +86,9 @@ struct mpi_world {
     struct mpi_comm *comm[COMMS_MAX];
 };
 extern struct mpi_world mpi_world;
+
+/* Frees a communicator that the program has made: set by comm.c, if it has made any. */
+extern void (*mpi_drop_comm)(struct mpi_comm *c);
 
 /* ---- The call that the process is in ---- */
 
@@ -157,6 +170,9 @@ const char *mpi_class_text(int class);
 
 /* Calls a function of the program for errors; NULL: it has none. Set by errhandlers.c. */
 extern void (*mpi_call_errhandler)(struct mpi_comm *comm, int code);
+
+/* Counts uses of an error handler: errhandlers.c. */
+void mpi_use_errhandler(MPI_Errhandler handle, int uses);
 
 /* MPI_F is weak, so that a tool can have its own one, which calls PMPI_F. */
 #define MPI_NAME(name) __typeof(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))

@@ -30,6 +30,7 @@ typedef struct mpi_datatype_handle *MPI_Datatype;
 typedef struct mpi_op_handle *MPI_Op;
 typedef struct mpi_request_handle *MPI_Request;
 typedef struct mpi_message_handle *MPI_Message;
+typedef struct mpi_group_handle *MPI_Group;
 typedef struct mpi_errhandler_handle *MPI_Errhandler;
 
 typedef struct {
@@ -44,6 +45,9 @@ typedef struct {
 #define MPI_COMM_NULL  ((MPI_Comm)0x11ffffff)
 #define MPI_COMM_WORLD ((MPI_Comm)0x11000000)
 #define MPI_COMM_SELF  ((MPI_Comm)0x11000001)
+
+#define MPI_GROUP_NULL  ((MPI_Group)0x17000000)
+#define MPI_GROUP_EMPTY ((MPI_Group)0x17000001)
 
 #define MPI_REQUEST_NULL    ((MPI_Request)0x12000000)
 #define MPI_MESSAGE_NULL    ((MPI_Message)0x13000000)
@@ -68,6 +72,7 @@ typedef struct {
 #define MPI_MAX_LIBRARY_VERSION_STRING 80
 
 enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
+enum { MPI_COMM_TYPE_SHARED = 1 };
 enum { MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR, MPI_UNEQUAL };
 
 /* Predefined types of C [3.2.2], and those for MPI_MINLOC and MPI_MAXLOC [5.9.4] */
@@ -249,6 +254,29 @@ MPI_INT_FUNCTION_(Errhandler_free, (MPI_Errhandler * errhandler));
 /* Communicators [6] */
 MPI_INT_FUNCTION_(Comm_size, (MPI_Comm comm, int *size));
 MPI_INT_FUNCTION_(Comm_rank, (MPI_Comm comm, int *rank));
+
+MPI_INT_FUNCTION_(Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result));
+MPI_INT_FUNCTION_(Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm));
+MPI_INT_FUNCTION_(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm));
+MPI_INT_FUNCTION_(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm));
+MPI_INT_FUNCTION_(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm));
+MPI_INT_FUNCTION_(Comm_free, (MPI_Comm * comm));
+MPI_INT_FUNCTION_(Comm_set_name, (MPI_Comm comm, const char *name));
+MPI_INT_FUNCTION_(Comm_get_name, (MPI_Comm comm, char *name, int *resultlen));
+MPI_INT_FUNCTION_(Comm_test_inter, (MPI_Comm comm, int *flag));
+MPI_INT_FUNCTION_(Comm_group, (MPI_Comm comm, MPI_Group *group));
+MPI_INT_FUNCTION_(Group_size, (MPI_Group group, int *size));
+MPI_INT_FUNCTION_(Group_rank, (MPI_Group group, int *rank));
+MPI_INT_FUNCTION_(Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]));
+MPI_INT_FUNCTION_(Group_compare, (MPI_Group group1, MPI_Group group2, int *result));
+MPI_INT_FUNCTION_(Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
+MPI_INT_FUNCTION_(Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
+MPI_INT_FUNCTION_(Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
+MPI_INT_FUNCTION_(Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup));
+MPI_INT_FUNCTION_(Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup));
+MPI_INT_FUNCTION_(Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup));
+MPI_INT_FUNCTION_(Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup));
+MPI_INT_FUNCTION_(Group_free, (MPI_Group * group));
 
 /* Point to point [3] */
 MPI_INT_FUNCTION_(Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));

@@ -190,7 +190,7 @@ void receive_early(struct mpi_comm *comm)
     early = left;
 }
 
-void receive_drop_all(struct mpi_comm *comm)
+void receive_drop_all(struct mpi_comm *comm, bool gives_back)
 {
     struct mpi_entry *e;
 
@@ -198,7 +198,7 @@ void receive_drop_all(struct mpi_comm *comm)
         struct mpi_arrival *m = (struct mpi_arrival *)e;
 
         match_remove(&comm->unexpected, e);
-        if (m->room > 0) {
+        if (gives_back && m->room > 0) {
             wire_keep(m->process, -m->room);
             wire_release(m->process, m->room - WIRE_UNIT);
         }

@@ -84,8 +84,8 @@ void receive_data(int process, int type, const void *piece, long bytes);
 void receive_lose(int process, int type);
 /* Messages for a communicator that is being made wait until this. */
 void receive_early(struct mpi_comm *comm);
-/* Drops the messages of a communicator that nobody has received. */
-void receive_drop_all(struct mpi_comm *comm);
+/* Drops the messages of a communicator that nobody has received, and gives their room back, or does not. */
+void receive_drop_all(struct mpi_comm *comm, bool gives_back);
 /* Makes sure that there is memory for a message that nobody waits for. MPI_ERR_NO_MEM. */
 int receive_prepare(void);
 extern struct mpi_arrival *receive_reserve; /* this memory */

@@ -42,6 +42,11 @@ struct mpi_request *requests_find(MPI_Request handle)
     return handle_find(&table, HANDLE_REQUEST, handle);
 }
 
+int requests_used(void)
+{
+    return (int)table.used;
+}
+
 void requests_drop_all(void)
 {
     for (uint32_t i = 0; i < table.places; i++)

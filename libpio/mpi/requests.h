@@ -26,6 +26,8 @@ int requests_end(struct mpi_request *r, MPI_Request *handle, MPI_Status *status)
 bool requests_is_idle(MPI_Request handle, struct mpi_request **r, int *error);
 
 void requests_drop_all(void);
+/* How many there are. */
+int requests_used(void);
 
 /* Begins a buffered send. Set by bsend.c, if the program has any. */
 extern void (*requests_start_buffered)(struct mpi_request *r);

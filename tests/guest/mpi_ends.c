@@ -54,6 +54,43 @@ static void rank_dies(void)
         MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* Rows of two ranks, in descending order. */
+static void receive_in_a_row(void)
+{
+    MPI_Comm row;
+    int value, own;
+
+    begin();
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, -rank, &row);
+    MPI_Comm_set_name(row, "row");
+    MPI_Comm_rank(row, &own);
+    MPI_Recv(&value, 1, MPI_INT, 1 - own, 7, row, MPI_STATUS_IGNORE);
+}
+
+static void communicators_run_out(void)
+{
+    enum { MOST = 1022 }; /* and the two that are predefined */
+    static MPI_Comm comm[MOST + 1];
+    int n = 0, error, sum;
+
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    while (n <= MOST && (error = MPI_Comm_dup(MPI_COMM_WORLD, &comm[n])) == MPI_SUCCESS)
+        n++;
+    check_equal(error, MPI_ERR_OTHER);
+    check_equal(n, MOST);
+    check(comm[n] == MPI_COMM_NULL, "a communicator");
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_free(&comm[500]);
+        check_equal(MPI_Comm_dup(comm[3], &comm[500]), MPI_SUCCESS);
+    }
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm[500]);
+    check_equal(sum, size * (size - 1) / 2);
+    check_equal(MPI_Comm_size((MPI_Comm)0x11000400, &n), MPI_ERR_COMM);
+    check_equal(MPI_Comm_size(MPI_COMM_NULL, &n), MPI_ERR_COMM);
+    MPI_Finalize();
+}
+
 static void wait_for_any(void)
 {
     MPI_Request r;
@@ -222,6 +259,8 @@ static void forgotten(void)
 static const struct test_case cases[] = {{"receive from each other", receive_from_each_other},
                                          {"synchronous to each other", synchronous_to_each_other},
                                          {"different collectives", different_collectives},
+                                         {"receive in a row", receive_in_a_row},
+                                         {"communicators run out", communicators_run_out},
                                          {"rank dies", rank_dies},
                                          {"wait for any", wait_for_any},
                                          {"abort while others wait", abort_while_others_wait},

@@ -38,6 +38,7 @@ compare() { # NAME ARG...
 compare points
 compare reductions
 compare parts 4 1
+compare communicators
 compare random_points 4 1
 compare random_types 30 1
 [ $judges = yes ] || skip "MPI programs against Open MPI" "libopenmpi-dev and openmpi-bin are not installed"
