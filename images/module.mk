@@ -19,7 +19,7 @@ endif
 PUBLIC_HEADERS := \
     $(patsubst vertex/include/%,$(B)/include/%,$(wildcard vertex/include/*.h vertex/include/sys/*.h)) \
     $(B)/include/ncube/errors.h $(B)/include/pio.h $(B)/include/pattern.h $(B)/include/group.h \
-    $(B)/include/mpi.h $(B)/include/cstar.h
+    $(B)/include/mpi.h $(B)/include/cstar.h $(B)/include/cfs.h
 
 $(B)/include/%.h: vertex/include/%.h
 	@mkdir -p $(@D)
@@ -31,6 +31,9 @@ $(B)/include/pattern.h: libpio/map/pattern.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/include/group.h: libpio/group/group.h
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/include/cfs.h: libpio/cfs/cfs.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/include/mpi.h: libpio/mpi/mpi.h

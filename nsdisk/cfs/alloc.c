@@ -109,7 +109,7 @@ static int cut(struct cfs_call *c, struct cfs_part *p, uint32_t blocks)
 int64_t cfs_invoke_free(struct cfs_call *c)
 {
     struct cfs_part *p;
-    int error = c->r->op > 1 ? -N_EINVAL : cfs_part_get(c, c->r->handle, false, &p);
+    int error = c->r->op > 2 ? -N_EINVAL : cfs_part_get(c, c->r->handle, false, &p);
 
     if (error == 0 && c->fs->read_only)
         error = -N_EROFS;
@@ -120,5 +120,8 @@ int64_t cfs_invoke_free(struct cfs_call *c)
         c->waits = true;
         return 0;
     }
-    return c->r->op == 1 ? cfs_part_remove(c, p) : cut(c, p, c->r->arg > UINT32_MAX ? UINT32_MAX : (uint32_t)c->r->arg);
+    if (c->r->op == 1)
+        return cfs_part_remove(c, p);
+    const uint32_t arg = c->r->arg > UINT32_MAX ? UINT32_MAX : (uint32_t)c->r->arg;
+    return cut(c, p, c->r->op == 0 ? arg : arg < p->blocks ? p->blocks - arg : 0);
 }

@@ -61,7 +61,7 @@ struct cfs_part {
     /* of the home disk */
     bool has_head, head_changed;
     uint64_t size_bytes;
-    uint32_t head_blocks;
+    uint32_t head_blocks, only_disks;
     bool held; /* a client grows the file: */
     int holder;
     STAILQ_HEAD(, cfs_record) waiting; /* to grow it, in order of arrival */
@@ -163,7 +163,7 @@ int cfs_part_get(struct cfs_call *c, uint64_t handle, bool make, struct cfs_part
 int cfs_part_make_file(struct cfs_call *c, uint32_t number, const char *kind, struct ext2_inode **out);
 static inline struct cfs_header cfs_header_of(const struct cfs_part *p)
 {
-    return (struct cfs_header){p->size_bytes, p->head_blocks, 0};
+    return (struct cfs_header){p->size_bytes, p->head_blocks, p->only_disks};
 }
 
 /* The file with the numbers that are free, made if it is missing; to be put. */

@@ -46,11 +46,22 @@ int64_t cfs_invoke_header(struct cfs_call *c)
     return error;
 }
 
+static int restrict_disks(const struct cfs_call *c, struct cfs_part *p)
+{
+    if (c->fs->read_only || p->head_blocks > 0 || c->r->arg == 0 || c->r->arg > UINT32_MAX)
+        return c->fs->read_only ? -N_EROFS : p->head_blocks > 0 ? -N_EBUSY : -N_EINVAL;
+    p->only_disks = (uint32_t)c->r->arg;
+    p->head_changed = true;
+    return 0;
+}
+
 int64_t cfs_invoke_size(struct cfs_call *c)
 {
     struct cfs_part *p;
-    int error = c->r->op > 1 ? -N_EINVAL : get(c, false, &p);
+    int error = c->r->op > 2 ? -N_EINVAL : get(c, false, &p);
 
+    if (error == 0 && c->r->op == 2)
+        error = restrict_disks(c, p);
     if (error < 0)
         return error;
     if (c->r->op == 1 && c->r->arg > p->size_bytes) {

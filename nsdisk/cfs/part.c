@@ -33,6 +33,7 @@ struct head {
     enum cfs_head_kind kind;
     uint32_t number, age, blocks;
     uint64_t size_bytes;
+    uint32_t only_disks;
 };
 
 static void head_pack(const struct head *h, uint8_t bytes[CFS_HEAD_BYTES])
@@ -45,6 +46,7 @@ static void head_pack(const struct head *h, uint8_t bytes[CFS_HEAD_BYTES])
     disk_put32(bytes + 16, (uint32_t)h->size_bytes);
     disk_put32(bytes + 20, (uint32_t)(h->size_bytes >> 32));
     disk_put32(bytes + 24, h->blocks);
+    disk_put32(bytes + 28, h->only_disks);
 }
 
 /* -N_EIO: it is none of that kind; -N_EPROTO: it is another file's. */
@@ -58,7 +60,12 @@ static int head_unpack(struct ext2_inode *inode, enum cfs_head_kind kind, const 
     if (n < (int)sizeof bytes || disk_get32(bytes) != CFS_HEAD_MAGIC || disk_get32(bytes + 4) != (uint32_t)kind ||
         disk_get32(bytes + 8) != p->number)
         return ext2_corrupt(inode->fs, FOLDER "/%u.%c: its head is damaged", p->number, kind);
-    *h = (struct head){kind, p->number, disk_get32(bytes + 12), disk_get32(bytes + 24), disk_get64(bytes + 16)};
+    *h = (struct head){kind,
+                       p->number,
+                       disk_get32(bytes + 12),
+                       disk_get32(bytes + 24),
+                       disk_get64(bytes + 16),
+                       disk_get32(bytes + 28)};
     return h->age == p->age ? 0 : -N_EPROTO;
 }
 
@@ -136,6 +143,7 @@ static int load_header(struct ext2 *fs, struct cfs_part *p)
         p->has_head = true;
         p->size_bytes = h.size_bytes;
         p->head_blocks = h.blocks;
+        p->only_disks = h.only_disks;
     }
     ext2_inode_put(inode);
     return result < 0 ? result : 1;
@@ -414,7 +422,7 @@ static int write_head(struct ext2_inode *inode, const struct head *h)
 /* The file ends with the last bit, so that those of blocks that were cut off are gone. */
 int cfs_part_store_written(struct cfs_call *c, const struct cfs_part *p, const uint8_t *bits)
 {
-    const struct head h = {CFS_HEAD_WRITTEN, p->number, p->age, p->blocks, 0};
+    const struct head h = {CFS_HEAD_WRITTEN, p->number, p->age, p->blocks, 0, 0};
     const size_t n = bytes_of_bits(p->blocks);
     struct ext2_inode *inode;
     int error = cfs_part_make_file(c, p->number, ".w", &inode);
@@ -432,7 +440,7 @@ int cfs_part_store_written(struct cfs_call *c, const struct cfs_part *p, const u
 
 int cfs_part_store_header(struct cfs_call *c, const struct cfs_part *p)
 {
-    const struct head h = {CFS_HEAD_HEADER, p->number, p->age, p->head_blocks, p->size_bytes};
+    const struct head h = {CFS_HEAD_HEADER, p->number, p->age, p->head_blocks, p->size_bytes, p->only_disks};
     struct ext2_inode *inode;
     int error = cfs_part_make_file(c, p->number, ".h", &inode);
 

@@ -18,6 +18,8 @@
  *   N_CREAD     handle block offset bytes                          data                bytes
  *   N_CWRITE    handle block offset bytes data                                         bytes
  *   N_CSIZE     handle; op 1: the size is to be at least arg       struct cfs_header   0
+ *               op 2: only the disks whose bits arg has may get
+ *               blocks; -N_EBUSY: it has some already
  *   N_CPOINTER  handle block (page); op 0: all of it               1024 pointers       4096
  *               op 1: offset (first) bytes data: sets some; the                        bytes
  *               growth's holder only
@@ -31,6 +33,7 @@
  *               file's part on this disk                           of 32 bits each     arg where the disk is full
  *   N_CFREE     handle arg: its part keeps so many blocks; op 1:                       0
  *               nothing of the file is left on this disk
+ *               op 2: the last arg blocks go
  *   N_CSTAT     (none)                                             struct cfs_counts   0
  *   N_CDROP     (none): writes everything back, and empties the                        0
  *               disk's data cache
@@ -133,8 +136,8 @@ _Static_assert(sizeof(struct cfs_named) == 88, "cfs_named layout");
 
 struct cfs_header {
     uint64_t size_bytes;
-    uint32_t blocks; /* that have a pointer */
-    uint32_t reserved;
+    uint32_t blocks;     /* that have a pointer */
+    uint32_t only_disks; /* bits of the file's disks that may have blocks; 0: all */
 };
 _Static_assert(sizeof(struct cfs_header) == 16, "cfs_header layout");
 
@@ -155,7 +158,7 @@ _Static_assert(sizeof(struct cfs_counts) == 16 + sizeof(struct drive_cache_count
  *
  *   0       4      8        12    16           24       28
  *   +-------+------+--------+-----+------------+--------+----------+
- *   | magic | kind | number | age | size (N.h) | blocks | reserved |
+ *   | magic | kind | number | age | size (N.h) | blocks | only     |
  *   +-------+------+--------+-----+------------+--------+----------+
  */
 #define CFS_HEAD_BYTES 32u

@@ -1,0 +1,356 @@
+/*
+ * The benchmark of the paper on the Concurrent File System [P2 section 4.0]: all nodes read or write one file, in parts
+ * or interleaved, and the time is that of all of them.
+ *
+ *   cfsbench TEST OP nodes=N block=B [file=BYTES] [disks=D] [first=F] [async=0] [skew_us=U seed=S]
+ *
+ *   TEST   part    node i has bytes [i S / N, (i + 1) S / N) of a file of S bytes
+ *          inter   block j of node i is block j N + i
+ *          bcast   every node reads all of it
+ *          one     as part, with one node: the rate of a disk where disks=1
+ *          open    opens the file, reads or writes a byte, closes it
+ *   OP     read, write
+ *
+ * Nodes F to F + N - 1 work, the others wait. As [P2 section 4.0]: synchronize, start the clock, open, transfer, close,
+ * synchronize, stop the clock; the file is preallocated. Data is checked with the clock stopped. The file is made
+ * anew first, by all nodes if it is to be read, and the caches are emptied. Prints one line:
+ *
+ *   cfs test=part op=read nodes=64 block=65536 bytes=134217728 us=... mb_s=... requests=... hits=... moved=... needed=...
+ *
+ * where a MB has 2^20 bytes, the counts are those of all disks while the clock ran, `moved` the blocks that commands
+ * of drives have read or written in it, and `needed` those that the test is about.
+ */
+#include <cfs.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <nself.h>
+#include <npara_prt.h>
+#include <ntime.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME  "/cfs/bench"
+#define SYNC  1
+#define DISKS 32
+
+enum test { PART, INTER, BCAST, ONE, OPEN, TESTS };
+static const char *const test_names[TESTS] = {"part", "inter", "bcast", "one", "open"};
+
+static struct {
+    enum test test;
+    int write, nodes, first, async, disks, skew_us;
+    long block, file;
+    unsigned seed;
+} o = {.nodes = 1, .block = 4096, .file = 1L << 20, .disks = 0, .seed = 1};
+
+static int own, all, works;
+static unsigned char *buf;
+
+/* ---- Arguments ---- */
+
+static void usage(const char *what)
+{
+    if (own == 0)
+        fprintf(stderr,
+                "cfsbench: '%s'; usage: cfsbench part|inter|bcast|one|open read|write nodes=N block=B [file=BYTES] "
+                "[disks=D] [first=F] [async=0|1] [skew_us=U] [seed=S]\n",
+                what);
+    exit(2);
+}
+
+/* A number, with K or M behind it. */
+static long number(const char *word, const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    if (*end == 'K')
+        n <<= 10, end++;
+    else if (*end == 'M')
+        n <<= 20, end++;
+    if (end == text || *end || n < 0)
+        usage(word);
+    return n;
+}
+
+static int is_key(const char *word, const char *key, long *value)
+{
+    size_t n = strlen(key);
+
+    if (strncmp(word, key, n) != 0 || word[n] != '=')
+        return 0;
+    *value = number(word, word + n + 1);
+    return 1;
+}
+
+static void read_word(const char *word)
+{
+    long n;
+
+    if (is_key(word, "nodes", &n))
+        o.nodes = (int)n;
+    else if (is_key(word, "block", &n))
+        o.block = n;
+    else if (is_key(word, "file", &n))
+        o.file = n;
+    else if (is_key(word, "disks", &n))
+        o.disks = (int)n;
+    else if (is_key(word, "first", &n))
+        o.first = (int)n;
+    else if (is_key(word, "async", &n))
+        o.async = (int)n;
+    else if (is_key(word, "skew_us", &n))
+        o.skew_us = (int)n;
+    else if (is_key(word, "seed", &n))
+        o.seed = (unsigned)n;
+    else
+        usage(word);
+}
+
+static void read_arguments(int argc, char **argv)
+{
+    if (argc < 3)
+        usage("");
+    while (o.test < TESTS && strcmp(argv[1], test_names[o.test]) != 0)
+        o.test++;
+    if (o.test == TESTS)
+        usage(argv[1]);
+    o.write = strcmp(argv[2], "write") == 0;
+    if (!o.write && strcmp(argv[2], "read") != 0)
+        usage(argv[2]);
+    for (int i = 3; i < argc; i++)
+        read_word(argv[i]);
+    if (o.nodes < 1 || o.first + o.nodes > all)
+        usage("nodes");
+    if (o.block < 1 || o.block > 4 << 20)
+        usage("block");
+    if (o.test != OPEN && o.test != BCAST && o.file % ((long)o.nodes * o.block) != 0)
+        usage("file: no multiple of nodes x block");
+    if (o.disks > cfs_disks() || cfs_disks() == 0)
+        usage("disks");
+}
+
+/* ---- The file ---- */
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "cfsbench: node %d: %s: %s\n", own, what, strerror(errno));
+    exit(1);
+}
+
+static uint32_t word_at(long at)
+{
+    return (uint32_t)(at / 4) * 2654435761u + 12345;
+}
+
+static void fill(long at, long n)
+{
+    for (long i = 0; i + 4 <= n; i += 4) {
+        const uint32_t w = word_at(at + i);
+
+        memcpy(buf + i, &w, 4);
+    }
+}
+
+static void check(long at, long n)
+{
+    for (long i = 0; i + 4 <= n; i += 512) {
+        const uint32_t w = word_at(at + i);
+
+        if (memcmp(buf + i, &w, 4) != 0) {
+            fprintf(stderr, "cfsbench: node %d: byte %ld of the file is wrong\n", own, at + i);
+            exit(1);
+        }
+    }
+}
+
+/* Where block i of this node is. -1: it has no more. */
+static long place(long i)
+{
+    const long node = own - o.first, part = o.file / o.nodes;
+
+    if (o.test == INTER)
+        return (i * o.nodes + node) * o.block < o.file ? (i * o.nodes + node) * o.block : -1;
+    if (o.test == BCAST)
+        return i * o.block < o.file ? i * o.block : -1;
+    return i * o.block < part ? node * part + i * o.block : -1;
+}
+
+static long bytes_at(long at)
+{
+    return o.file - at < o.block ? o.file - at : o.block;
+}
+
+/* Node 0 makes a preallocated file anew, on so many disks. */
+static void make(void)
+{
+    int disk[DISKS];
+
+    if (unlink(NAME) < 0 && errno != ENOENT)
+        fail("removing the file of before");
+    int fd = open(NAME, O_RDWR | O_CREAT | O_EXCL, 0644);
+    for (int i = 0; i < o.disks; i++)
+        disk[i] = i;
+    if (fd < 0 || (o.disks > 0 && _restrictvol(fd, o.disks, disk) < 0) || _lsize(fd, o.file, SIZE_SET) < 0 ||
+        close(fd) < 0)
+        fail("making the file");
+}
+
+/* All nodes write it, each a part. */
+static void write_whole(void)
+{
+    const long chunk = 65536, chunks = (o.file + chunk - 1) / chunk;
+    int fd = open(NAME, O_RDWR);
+
+    if (fd < 0)
+        fail("open");
+    for (long i = own * chunks / all; i < (own + 1) * chunks / all; i++) {
+        const long n = o.file - i * chunk < chunk ? o.file - i * chunk : chunk;
+
+        fill(i * chunk, n);
+        if (pwrite(fd, buf, (size_t)n, i * chunk) != n)
+            fail("writing the file");
+    }
+    close(fd);
+}
+
+static void set_up(void)
+{
+    if (own == 0)
+        make();
+    nsync(SYNC);
+    if (!o.write) {
+        write_whole();
+        nsync(SYNC);
+    }
+    if (own < cfs_disks() && cfs_drop(own) < 0)
+        fail("emptying a cache");
+    for (int d = all; own == 0 && d < cfs_disks(); d++)
+        if (cfs_drop(d) < 0)
+            fail("emptying a cache");
+    nsync(SYNC);
+}
+
+/* ---- The test ---- */
+
+static void transfer(int fd, long at, long n)
+{
+    if (lseek(fd, at, SEEK_SET) != at)
+        fail("lseek");
+    if (o.async)
+        iowait(o.write ? iwrite(fd, buf, (unsigned)n) : iread(fd, buf, (unsigned)n));
+    else if (o.write)
+        cwrite(fd, buf, (unsigned)n);
+    else
+        cread(fd, buf, (unsigned)n);
+}
+
+static void run(void)
+{
+    int fd = open(NAME, o.write ? O_RDWR : O_RDONLY);
+
+    if (fd < 0)
+        fail("open");
+    if (o.test == OPEN)
+        transfer(fd, 0, 1);
+    else
+        for (long i = 0, at; (at = place(i)) >= 0; i++)
+            transfer(fd, at, bytes_at(at));
+    if (close(fd) < 0)
+        fail("close");
+}
+
+/* What the disk has, block by block, with the clock stopped. A write has written what buf had. */
+static void verify(void)
+{
+    int fd = open(NAME, O_RDONLY);
+
+    for (long i = 0, at; o.test != OPEN && (at = place(i)) >= 0; i += 1 + o.file / o.block / 16) {
+        if (pread(fd, buf, (size_t)bytes_at(at), at) != bytes_at(at))
+            fail("reading the file");
+        check(o.write ? 0 : at, bytes_at(at));
+    }
+    close(fd);
+}
+
+struct sums {
+    uint64_t requests, hits, misses, prefetched, unused, moved, commands, waits, wait_us;
+};
+
+/* Of all disks, by node 0. Commands of 8 to 15 blocks have 8: no group has more. */
+static struct sums count(void)
+{
+    struct sums s = {0};
+
+    for (int d = 0; own == 0 && d < cfs_disks(); d++) {
+        struct cfs_stat st;
+        static const unsigned blocks[6] = {1, 2, 4, 8, 16, 32};
+
+        if (cfs_stat(d, &st) < 0)
+            fail("cfs_stat");
+        s.requests += st.requests, s.hits += st.hits, s.misses += st.misses;
+        s.prefetched += st.prefetched, s.unused += st.unused, s.waits += st.waits, s.wait_us += st.wait_us;
+        for (int i = 0; i < 6; i++) {
+            s.commands += st.reads[i] + st.writes[i];
+            s.moved += blocks[i] * (st.reads[i] + st.writes[i]);
+        }
+    }
+    return s;
+}
+
+static void print_line(double us, const struct sums *a, const struct sums *b)
+{
+    const double bytes = o.test == OPEN ? 1 : o.test == BCAST ? (double)o.file * o.nodes : (double)o.file;
+
+    printf("cfs test=%s op=%s nodes=%d block=%ld bytes=%.0f us=%.1f mb_s=%.3f requests=%lu hits=%lu misses=%lu "
+           "moved=%lu commands=%lu needed=%lu unused=%lu waits=%lu wait_us=%lu\n",
+           test_names[o.test], o.write ? "write" : "read", o.nodes, o.block, bytes, us, bytes / 1048576 / (us / 1e6),
+           (unsigned long)(b->requests - a->requests), (unsigned long)(b->hits - a->hits),
+           (unsigned long)(b->misses - a->misses), (unsigned long)(b->moved - a->moved),
+           (unsigned long)(b->commands - a->commands), (unsigned long)(o.file / 4096),
+           (unsigned long)(b->unused - a->unused), (unsigned long)(b->waits - a->waits),
+           (unsigned long)(b->wait_us - a->wait_us));
+}
+
+static double skew(void)
+{
+    uint64_t state = o.seed * 2654435761u + (unsigned)own * 40503u + 1;
+
+    for (int i = 0; i < 3; i++)
+        state = state * 6364136223846793005u + 1442695040888963407u;
+    return o.skew_us > 0 ? (double)((state >> 33) % (unsigned)o.skew_us) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    int process, host, dim;
+
+    whoami(&own, &process, &host, &dim);
+    all = 1 << dim;
+    read_arguments(argc, argv);
+    works = own >= o.first && own < o.first + o.nodes;
+    buf = malloc((size_t)(o.block > 65536 ? o.block : 65536));
+    if (!buf)
+        fail("memory");
+    set_up();
+    struct sums before = count();
+    fill(0, o.block);
+    nsync(SYNC);
+    double start = amicclk();
+    while (works && amicclk() < start + skew())
+        ;
+    if (works)
+        run();
+    nsync(SYNC);
+    double us = amicclk() - start;
+    struct sums after = count();
+    double most = dmaxn(us);
+    if (works)
+        verify();
+    if (own == 0)
+        print_line(most, &before, &after);
+    return 0;
+}

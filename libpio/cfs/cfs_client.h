@@ -1,0 +1,107 @@
+/*
+ * The client of the Concurrent File System: files, and moves of their blocks. From the top down:
+ *
+ *   cfs_calls.c    the calls of <cfs.h>
+ *   cfs_device.c   the driver of the nDEVICES switch: names that begin with /cfs/
+ *   cfs_moves.c    reads and writes: a request for each block
+ *   cfs_file.c     names, and opening files
+ *   cfs_grow.c     how a file gets more blocks
+ *   cfs_header.c   the header, and its pointers
+ *   cfs_machine.c  the machine's disks, and requests to their servers
+ *
+ * Functions return >= 0, or a negative error (vertex/contract/errors.h; newlib's errno has the same numbers).
+ */
+#ifndef LIBPIO_CFS_CLIENT_H
+#define LIBPIO_CFS_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libpio/cfs/cfs_transport.h"
+#include "vertex/contract/cfs.h"
+
+/* ---- cfs_machine.c ---- */
+
+struct cfs_machine {
+    uint32_t disks; /* 0: the machine has no CFS */
+    uint32_t async;
+    const char *volume[CFS_DISKS_MAX];
+    int node[CFS_DISKS_MAX], drive[CFS_DISKS_MAX];
+    char list[CFS_DISKS_BYTES + 1]; /* their names, with a space between */
+};
+
+const struct cfs_machine *cfs_machine(void);
+
+/* A request to a disk: r.seq and r.disk are filled in. Returns its number. */
+long cfs_start(uint32_t disk, int type, struct cfs_request r, const void *data, size_t bytes);
+/* Waits for its reply. head and data: as requestend. */
+long cfs_end(long number, void *head, size_t head_bytes, void *data, size_t bytes);
+/* The same request, without a payload in the reply, to several disks at once. The first error but ESTALE, which says
+ * that the disk has nothing of the file. */
+int cfs_ask_all(const uint32_t *disk, uint32_t n, int type, struct cfs_request r);
+
+/* ---- cfs_file.c, cfs_grow.c, cfs_header.c ---- */
+
+struct cfs_open {
+    uint64_t handle;
+    uint32_t home;                 /* machine's disk */
+    uint32_t disks;                /* of the file, */
+    uint32_t disk[CFS_DISKS_MAX];  /* and which of the machine's each is */
+    struct cfs_header header;      /* as known */
+    uint32_t *page[CFS_PAGES_MAX]; /* of pointers, fetched when first needed; NULL: not yet */
+    struct file_stat stat;         /* of its name, when it was opened */
+    uint32_t flags;                /* N_O_ */
+    uint64_t at;                   /* the pointer */
+    uint32_t moves;                /* under way */
+    char *folder;                  /* path of a folder, which has nothing of the above but the pointer */
+};
+
+static inline struct cfs_request cfs_request_of(const struct cfs_open *f, uint16_t op, uint64_t arg)
+{
+    return (struct cfs_request){.handle = f->handle, .op = op, .arg = arg};
+}
+
+/* name: begins with '/'. flags: N_O_. */
+int cfs_file_open(const char *name, uint32_t flags, uint32_t mode, struct cfs_open **out);
+void cfs_file_free(struct cfs_open *f);
+/* A name's attributes, with the file's size. */
+int cfs_file_stat(const char *name, struct file_stat *st);
+/* Remove a name, or replace one, and what the disks have of its file. */
+int cfs_file_unlink(const char *name);
+int cfs_file_rename(const char *from, const char *to);
+int cfs_file_mkdir(const char *name, uint32_t mode);
+int cfs_file_rmdir(const char *name);
+/* The folder's entry at *at, which moves on. 1; 0: there is no more. */
+int cfs_file_list(const char *folder, uint64_t *at, struct file_dirent *entry, char name[256]);
+/* A request about the header to the home disk, whose reply is the header as it is now. */
+int cfs_file_header(struct cfs_open *f, int type, uint16_t op, uint64_t arg);
+int cfs_file_sync(struct cfs_open *f);
+/* The pointer of a block; 0: none. A 0 that is kept is fetched again before it is believed. */
+int cfs_file_pointer(struct cfs_open *f, uint64_t block, uint32_t *pointer);
+/* Kept pointers from a block's page on, or that page only, have turned out to be wrong. */
+void cfs_file_forget(struct cfs_open *f, uint64_t block, bool all);
+
+/* Gives a file at least so many blocks. all: or none, -N_ENOSPC. Else it has what there is room for then. */
+int cfs_file_grow(struct cfs_open *f, uint64_t blocks, bool all);
+/* Takes all its blocks. */
+int cfs_file_truncate(struct cfs_open *f);
+
+/* ---- cfs_moves.c ---- */
+
+#define CFS_MOVES_MAX 32u
+
+/* Moves n bytes at an offset, with one request under way. Returns the bytes moved, fewer at the end of the file or where
+ * the disks are full; an error if there are none. */
+int64_t cfs_move(struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at);
+/* Begins the same, with several. *expected: how many bytes it will move, if nothing fails. Returns an id, above 0.
+ * -N_EAGAIN. */
+long cfs_move_start(struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at, uint64_t *expected);
+/* Waits for its end, and frees the id. As cfs_move; -N_EINVAL: no such id. */
+int64_t cfs_move_end(long id);
+/* The same, if it is of that file. */
+void cfs_move_end_of(long id, const struct cfs_open *f);
+/* 1: it has ended; 0. */
+int cfs_move_test(long id);
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * The driver of the nDEVICES switch for names that begin with /cfs/: "/cfs/a" is "/a" in the tree of disk 0. A program
+ * has it if it names a call of <cfs.h> (cfs_calls.c).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ndevices.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libpio/cfs/cfs_client.h"
+#include "libpio/cfs/cfs_device.h"
+
+#define PREFIX       "/cfs"
+#define PREFIX_BYTES (sizeof PREFIX - 1)
+
+static int match(const char *path)
+{
+    return cfs_machine()->disks > 0 && strncmp(path, PREFIX, PREFIX_BYTES) == 0 &&
+           (path[PREFIX_BYTES] == '/' || path[PREFIX_BYTES] == '\0');
+}
+
+static const char *name_of(const char *path)
+{
+    return path[PREFIX_BYTES] ? path + PREFIX_BYTES : "/";
+}
+
+/* ---- Open files ---- */
+
+static int device_open(const char *path, int flags, mode_t mode, void **state)
+{
+    struct cfs_open *f;
+    int error = cfs_file_open(name_of(path), (uint32_t)flags, (uint32_t)mode & 0777, &f);
+
+    if (error == 0)
+        *state = f;
+    return error;
+}
+
+/* What is under way ends first; its ids are then of nothing. */
+static int device_close(void *state)
+{
+    struct cfs_open *f = state;
+
+    for (long id = 1; id <= (long)CFS_MOVES_MAX && f->moves > 0; id++)
+        cfs_move_end_of(id, f);
+    cfs_file_free(f);
+    return 0;
+}
+
+static int check(const struct cfs_open *f, bool write)
+{
+    const uint32_t access = f->flags & N_O_ACCMODE;
+
+    if (f->folder)
+        return -EISDIR;
+    return access == (write ? N_O_RDONLY : N_O_WRONLY) ? -EBADF : 0;
+}
+
+static ssize_t move_at(struct cfs_open *f, bool write, void *buf, size_t n, off_t at)
+{
+    int error = at < 0 ? -EINVAL : check(f, write);
+
+    return error < 0 ? error : (ssize_t)cfs_move(f, write, buf, n, (uint64_t)at);
+}
+
+int cfs_device_place(struct cfs_open *f, bool write, uint64_t *at)
+{
+    int error = check(f, write);
+
+    if (error == 0 && write && (f->flags & N_O_APPEND)) {
+        error = cfs_file_header(f, N_CSIZE, 0, 0);
+        f->at = f->header.size_bytes;
+    }
+    *at = f->at;
+    return error;
+}
+
+static ssize_t move_on(struct cfs_open *f, bool write, void *buf, size_t n)
+{
+    uint64_t at;
+    int error = cfs_device_place(f, write, &at);
+    int64_t moved = error < 0 ? error : cfs_move(f, write, buf, n, at);
+
+    if (moved > 0)
+        f->at = at + (uint64_t)moved;
+    return (ssize_t)moved;
+}
+
+static ssize_t device_read(void *state, void *buf, size_t n)
+{
+    return move_on(state, false, buf, n);
+}
+
+static ssize_t device_write(void *state, const void *buf, size_t n)
+{
+    return move_on(state, true, (void *)buf, n);
+}
+
+static ssize_t device_pread(void *state, void *buf, size_t n, off_t at)
+{
+    return move_at(state, false, buf, n, at);
+}
+
+static ssize_t device_pwrite(void *state, const void *buf, size_t n, off_t at)
+{
+    return move_at(state, true, (void *)buf, n, at);
+}
+
+static off_t device_lseek(void *state, off_t offset, int whence)
+{
+    struct cfs_open *f = state;
+    int error = whence == SEEK_END && !f->folder ? cfs_file_header(f, N_CSIZE, 0, 0) : 0;
+    const off_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? (off_t)f->at : (off_t)f->header.size_bytes;
+
+    if (error < 0 || whence < SEEK_SET || whence > SEEK_END)
+        return error < 0 ? error : -EINVAL;
+    if (offset > 0 && base > INT64_MAX - offset)
+        return -EOVERFLOW;
+    if (base + offset < 0)
+        return -EINVAL;
+    f->at = (uint64_t)(base + offset);
+    return base + offset;
+}
+
+/* ---- Attributes and names ---- */
+
+static void fill(const struct file_stat *from, struct stat *st)
+{
+    *st = (struct stat){.st_ino = (ino_t)from->ino,
+                        .st_mode = from->mode,
+                        .st_nlink = (nlink_t)from->nlink,
+                        .st_uid = (uid_t)from->uid,
+                        .st_gid = (gid_t)from->gid,
+                        .st_size = (off_t)from->size_bytes,
+                        .st_blksize = CFS_BLOCK_BYTES,
+                        .st_blocks = (blkcnt_t)from->blocks_512};
+    st->st_atime = from->atime_s;
+    st->st_mtime = from->mtime_s;
+    st->st_ctime = from->ctime_s;
+}
+
+static int device_fstat(void *state, struct stat *st)
+{
+    struct cfs_open *f = state;
+    struct file_stat now = f->stat;
+    int error = f->folder ? 0 : cfs_file_header(f, N_CSIZE, 0, 0);
+
+    now.size_bytes = f->header.size_bytes;
+    now.blocks_512 = (uint64_t)f->header.blocks * (CFS_BLOCK_BYTES / 512);
+    fill(&now, st);
+    return error;
+}
+
+static int device_stat(const char *path, struct stat *st)
+{
+    struct file_stat now;
+    int error = cfs_file_stat(name_of(path), &now);
+
+    if (error == 0)
+        fill(&now, st);
+    return error;
+}
+
+/* Every program is the superuser, as on volumes: it may read and write all. */
+static int device_access(const char *path, int mode)
+{
+    struct file_stat now;
+    int error = cfs_file_stat(name_of(path), &now);
+
+    return error < 0 ? error : (mode & 1) && (now.mode & 0111) == 0 ? -EACCES : 0;
+}
+
+/* The size never becomes less, unless it becomes 0. */
+static int device_ftruncate(void *state, off_t size)
+{
+    struct cfs_open *f = state;
+    int error = size < 0 ? -EINVAL : check(f, true);
+
+    if (error == 0)
+        error = cfs_file_header(f, N_CSIZE, 0, 0);
+    if (error < 0)
+        return error;
+    if (size == 0)
+        return cfs_file_truncate(f);
+    if ((uint64_t)size < f->header.size_bytes)
+        return -ENOTSUP;
+    return cfs_device_size(f, (uint64_t)size);
+}
+
+int cfs_device_size(struct cfs_open *f, uint64_t size)
+{
+    const uint64_t blocks = size / CFS_BLOCK_BYTES + (size % CFS_BLOCK_BYTES != 0);
+    int error = cfs_file_header(f, N_CSIZE, 0, 0);
+
+    if (error == 0 && blocks > f->header.blocks)
+        error = cfs_file_grow(f, blocks, true);
+    return error < 0 || size <= f->header.size_bytes ? error : cfs_file_header(f, N_CSIZE, 1, size);
+}
+
+static int device_fsync(void *state)
+{
+    struct cfs_open *f = state;
+
+    return f->folder ? 0 : cfs_file_sync(f);
+}
+
+static int device_readdir(void *state, struct dirent *entry)
+{
+    struct cfs_open *f = state;
+    struct file_dirent record;
+    int result = f->folder ? cfs_file_list(f->folder, &f->at, &record, entry->d_name) : -ENOTDIR;
+
+    if (result == 1) {
+        entry->d_ino = (ino_t)record.ino;
+        entry->d_off = (off_t)record.next;
+        entry->d_type = record.type == 2 ? DT_DIR : DT_REG;
+    }
+    return result;
+}
+
+static int device_path(void *state, char *path, size_t bytes)
+{
+    const struct cfs_open *f = state;
+
+    if (!f->folder)
+        return -ENOTDIR;
+    if (PREFIX_BYTES + strlen(f->folder) >= bytes)
+        return -ERANGE;
+    strcpy(path, PREFIX);
+    strcpy(path + PREFIX_BYTES, f->folder);
+    return (int)strlen(path);
+}
+
+static int device_unlink(const char *path)
+{
+    return cfs_file_unlink(name_of(path));
+}
+
+static int device_rename(const char *from, const char *to)
+{
+    return cfs_file_rename(name_of(from), name_of(to));
+}
+
+static int device_mkdir(const char *path, mode_t mode)
+{
+    return cfs_file_mkdir(name_of(path), (uint32_t)mode & 0777);
+}
+
+static int device_rmdir(const char *path)
+{
+    return cfs_file_rmdir(name_of(path));
+}
+
+const struct ndevice ndevice_cfs = {
+    .name = "cfs",
+    .match = match,
+    .open = device_open,
+    .close = device_close,
+    .read = device_read,
+    .write = device_write,
+    .pread = device_pread,
+    .pwrite = device_pwrite,
+    .lseek = device_lseek,
+    .fstat = device_fstat,
+    .ftruncate = device_ftruncate,
+    .fsync = device_fsync,
+    .readdir = device_readdir,
+    .path = device_path,
+    .stat = device_stat,
+    .access = device_access,
+    .unlink = device_unlink,
+    .rename = device_rename,
+    .mkdir = device_mkdir,
+    .rmdir = device_rmdir,
+};

@@ -1,0 +1,227 @@
+/*
+ * The Concurrent File System from programs: <cfs.h>, and the C library's calls on /cfs/...
+ *
+ *   cfs calls           one line per check that fails, on a machine with three disks
+ *   cfs dead            the I/O node of disk 1 dies after the file has been made: calls that need it fail, others go on
+ *   cfs must            a call without a result that fails
+ */
+#include <cfs.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <nself.h>
+#include <ntime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int checks, failed, own, nodes;
+
+#define CHECK(condition) check((condition), __LINE__, #condition)
+
+static void check(int good, int line, const char *text)
+{
+    checks++;
+    if (good)
+        return;
+    failed++;
+    printf("node %d, line %d: %s (errno %d, %s)\n", own, line, text, errno, strerror(errno));
+}
+
+static unsigned char byte_at(unsigned at, unsigned seed)
+{
+    return (unsigned char)(at * 7 + at / 4096 * 13 + seed * 31);
+}
+
+static void fill(unsigned char *buf, unsigned n, unsigned at, unsigned seed)
+{
+    for (unsigned i = 0; i < n; i++)
+        buf[i] = byte_at(at + i, seed);
+}
+
+static int is(const unsigned char *buf, unsigned n, unsigned at, unsigned seed)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (buf[i] != byte_at(at + i, seed))
+            return 0;
+    return 1;
+}
+
+static unsigned char buf[100000];
+
+static void one_node(void)
+{
+    struct stat st;
+    int fd = open("/cfs/a", O_RDWR | O_CREAT | O_EXCL, 0640);
+
+    CHECK(fd >= 0);
+    CHECK(open("/cfs/a", O_RDWR | O_CREAT | O_EXCL, 0640) == -1 && errno == EEXIST);
+    CHECK(open("/cfs/none", O_RDONLY) == -1 && errno == ENOENT);
+    fill(buf, 70001, 0, 1);
+    cwrite(fd, buf, 70001);
+    CHECK(lseek(fd, 0, SEEK_CUR) == 70001);
+    CHECK(iseof(fd) == 1);
+    CHECK(fstat(fd, &st) == 0 && st.st_size == 70001 && S_ISREG(st.st_mode));
+    CHECK(stat("/cfs/a", &st) == 0 && st.st_size == 70001);
+    CHECK(lseek(fd, 4090, SEEK_SET) == 4090);
+    memset(buf, 0, sizeof buf);
+    cread(fd, buf, 20000);
+    CHECK(is(buf, 20000, 4090, 1));
+    CHECK(_cread(fd, buf, 90000) == 70001 - 24090 && is(buf, 70001 - 24090, 24090, 1));
+    CHECK(_cread(fd, buf, 1) == 0);
+    CHECK(lsize(fd, 500000, SIZE_SET) == 500000);
+    CHECK(lsize(fd, 1, SIZE_SET) == 500000);
+    CHECK(lsize(fd, 100, SIZE_END) == 500100);
+    CHECK(pread(fd, buf, 1000, 400000) == 1000 && buf[0] == 0 && memcmp(buf, buf + 1, 999) == 0);
+    CHECK(_lsize(fd, -1, SIZE_SET) == -1 && errno == EINVAL);
+    CHECK(_lsize(fd, (off_t)1 << 33, SIZE_SET) == -1 && errno == EFBIG);
+    CHECK(_lsize(fd, (off_t)1 << 31, SIZE_SET) == -1 && errno == ENOSPC);
+    CHECK(fstat(fd, &st) == 0 && st.st_size == 500100);
+    int disk = 0;
+    CHECK(_restrictvol(fd, 1, &disk) == -1 && errno == EBUSY);
+    CHECK(fsync(fd) == 0);
+    CHECK(close(fd) == 0);
+    CHECK(_cread(fd, buf, 1) == -1 && errno == EBADF);
+    CHECK(_cread(1, buf, 1) == -1 && errno == ENOTSUP);
+}
+
+static void asynchronous(void)
+{
+    long id[4];
+    int fd = open("/cfs/async", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+    fill(buf, 60000, 0, 2);
+    for (int i = 0; i < 4; i++)
+        id[i] = iwrite(fd, buf + 15000 * i, 15000);
+    iowait(id[2]);
+    CHECK(_iowait(id[2]) == -1 && errno == EINVAL);
+    while (!iodone(id[0]))
+        ;
+    CHECK(_iowait(id[3]) == 15000);
+    iowait(id[1]);
+    CHECK(_iodone(id[1]) == -1 && errno == EINVAL);
+    memset(buf, 0, sizeof buf);
+    CHECK(lseek(fd, 0, SEEK_SET) == 0);
+    for (int i = 0; i < 4; i++)
+        id[i] = iread(fd, buf + 15000 * i, 15000);
+    CHECK(lseek(fd, 0, SEEK_CUR) == 60000);
+    for (int i = 3; i >= 0; i--)
+        iowait(id[i]);
+    CHECK(is(buf, 60000, 0, 2));
+    CHECK(iread(fd, buf, 10) > 0);
+    CHECK(close(fd) == 0);
+}
+
+static void names(void)
+{
+    struct stat st;
+    DIR *dir;
+    int found = 0, disks[2] = {1, 0};
+
+    CHECK(mkdir("/cfs/d", 0755) == 0);
+    FILE *f = fopen("/cfs/d/text", "w");
+    CHECK(f && fprintf(f, "a line\n") == 7 && fclose(f) == 0);
+    CHECK(rename("/cfs/d/text", "/cfs/d/new") == 0);
+    f = fopen("/cfs/d/new", "r");
+    CHECK(f && fgets((char *)buf, 100, f) && strcmp((char *)buf, "a line\n") == 0 && fclose(f) == 0);
+    CHECK((dir = opendir("/cfs/d")) != NULL);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        found += strcmp(e->d_name, "new") == 0;
+    CHECK(found == 1 && closedir(dir) == 0);
+    CHECK(rmdir("/cfs/d") == -1 && errno == ENOTEMPTY);
+    CHECK(rename("/cfs/a", "/cfs/d/new") == 0);
+    CHECK(stat("/cfs/a", &st) == -1 && errno == ENOENT);
+    CHECK(stat("/cfs/d/new", &st) == 0 && st.st_size == 500100);
+    CHECK(unlink("/cfs/d/new") == 0 && rmdir("/cfs/d") == 0);
+    CHECK(stat("/cfs", &st) == 0 && S_ISDIR(st.st_mode));
+    CHECK(open("/cfs/.cfs/1", O_RDONLY) == -1 && errno == EACCES);
+    int fd = open("/cfs/two", O_RDWR | O_CREAT, 0600);
+    CHECK(restrictvol(fd, 2, disks) == 0);
+    fill(buf, 80000, 0, 3);
+    cwrite(fd, buf, 80000);
+    CHECK(ftruncate(fd, 0) == 0 && fstat(fd, &st) == 0 && st.st_size == 0);
+    CHECK(pwrite(fd, "x", 1, 9000) == 1);
+    CHECK(pread(fd, buf, 9001, 0) == 9001 && buf[8999] == 0 && buf[9000] == 'x' && buf[0] == 0);
+    CHECK(close(fd) == 0);
+    CHECK(open("/cfs/two", O_RDONLY) >= 0);
+}
+
+/* All nodes write one file, interleaved by odd lengths, and read what others have written. */
+static void all_nodes(void)
+{
+    const unsigned piece = 5000;
+    int fd = open("/cfs/all", O_RDWR | O_CREAT, 0600);
+
+    CHECK(fd >= 0);
+    for (unsigned i = 0; i < 6; i++) {
+        const unsigned at = (i * (unsigned)nodes + (unsigned)own) * piece;
+
+        fill(buf, piece, at, 4);
+        CHECK(pwrite(fd, buf, piece, at) == (int)piece);
+    }
+    nsync(1);
+    for (unsigned i = 0; i < 6; i++) {
+        const unsigned at = (i * (unsigned)nodes + (unsigned)(own + 1) % (unsigned)nodes) * piece;
+
+        CHECK(pread(fd, buf, piece, at) == (int)piece && is(buf, piece, at, 4));
+    }
+    CHECK(close(fd) == 0);
+    nsync(2);
+}
+
+/* Blocks go round the disks: one of the first three is on the dead one. */
+static void dead(void)
+{
+    int fd = open("/cfs/a", O_RDWR | O_CREAT, 0600), bad = 0;
+
+    CHECK(fd >= 0 && lsize(fd, 3 * 4096, SIZE_SET) == 3 * 4096);
+    puts("made");
+    fflush(stdout);
+    for (double start = amicclk(); amicclk() < start + 9e6;)
+        ;
+    for (int i = 0; i < 3; i++)
+        if (pwrite(fd, "x", 1, 4096 * i) != 1) {
+            CHECK(errno == EHOSTDOWN || errno == EHOSTUNREACH || errno == ETIMEDOUT);
+            bad++;
+        }
+    CHECK(bad == 1);
+    CHECK(close(fd) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    int process, host, dim;
+
+    whoami(&own, &process, &host, &dim);
+    nodes = 1 << dim;
+    if (argc == 2 && strcmp(argv[1], "dead") == 0) {
+        dead();
+        puts(failed ? "failed" : "passed");
+        return failed != 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "must") == 0) {
+        int fd = open("/cfs/short", O_RDWR | O_CREAT, 0600);
+
+        cwrite(fd, "abc", 3);
+        lseek(fd, 0, SEEK_SET);
+        cread(fd, buf, 4);
+        return 0;
+    }
+    CHECK(cfs_disks() == 3);
+    if (own == 0) {
+        one_node();
+        asynchronous();
+        names();
+    }
+    nsync(0);
+    all_nodes();
+    struct cfs_stat st;
+    CHECK(cfs_stat(0, &st) == 0 && st.requests > 0 && st.blocks > 0);
+    CHECK(cfs_stat(3, &st) == -1 && errno == ENODEV);
+    CHECK(cfs_drop(1) == 0);
+    if (own == 0 && failed == 0 && checks > 50)
+        puts("passed");
+    return failed != 0;
+}

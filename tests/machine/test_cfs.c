@@ -1,0 +1,161 @@
+/*
+ * The Concurrent File System in the machine: <cfs.h> and the C library's calls on three disks, a dead I/O node, the
+ * benchmark's line, and the same events in every run. e2fsck judges the disks after each.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/guest.h"
+
+TestSuite(cfs, .timeout = 600);
+
+#define DISKS          3
+#define CACHE          "cache_kb = 256; write = \"groups\"; fill = \"later\"; commands = 64;"
+#define DRIVE(i, keys) "{ volume = \"df0" #i "\"; image = \"df0" #i ".img\"; " keys " }"
+
+/* A 3-cube with disk 0 on one I/O node, and disks 1 and 2 on another; or 1 alone there. */
+static char *cfs_machine(const char *folder, const char *more)
+{
+    char *path = format("%s/m.conf", folder);
+    FILE *f = fopen(path, "we");
+
+    cr_assert_not_null(f);
+    fprintf(f,
+            "dim = 3;\n%s\ncfs = { volumes = [ \"df00\", \"df01\", \"df02\" ]; };\n"
+            "boards = ( { number = 0; io_nodes = (\n"
+            "    { index = 0; si = [1]; service = \"concurrent\"; drives = ( " DRIVE(
+                0, CACHE) " ); },\n"
+                          "    { index = 1; si = [2]; service = \"concurrent\"; drives = ( " DRIVE(
+                              1, CACHE) " ); },\n"
+                                        "    { index = 2; si = [4]; service = \"concurrent\"; drives = ( " DRIVE(
+                                            2, CACHE) " ); } ); } );\n",
+            more);
+    cr_assert_eq(fclose(f), 0);
+    return path;
+}
+
+/* The program ends like this on fresh disks; they are whole then. */
+static struct outcome run(struct ncube_run r, const char *more, bool whole)
+{
+    char *folder = folder_with_images(DISKS, 8192, 4096), *machine = cfs_machine(folder, more);
+
+    r.machine = machine;
+    struct outcome o = ncube_run(&r);
+    if (whole)
+        images_check(folder, DISKS);
+    free(machine);
+    folder_remove(folder);
+    return o;
+}
+
+Test(cfs, calls_do_what_they_say_on_one_node_and_on_several)
+{
+    static const char *const dims[] = {"0", "2", "3"};
+    static const char *const timings[] = {"", "timing = \"ipsc-860\";"};
+
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++) {
+            struct outcome o =
+                run((struct ncube_run){.dim = dims[i], .program = "guest/cfs", .args = {"calls"}}, timings[k], true);
+
+            outcome_expect(&o, dims[i], 0, "passed\n", "");
+            outcome_free(&o);
+        }
+}
+
+Test(cfs, a_call_without_a_result_ends_the_program_with_one_line)
+{
+    struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs", .args = {"must"}}, "", true);
+
+    outcome_expect(&o, "must", 1, "", "cread: descriptor 3: the file ends before that\n");
+    outcome_free(&o);
+}
+
+Test(cfs, a_dead_disk_is_an_error_of_its_blocks_only)
+{
+    struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs", .args = {"dead"}},
+                           "server_limit_s = 2; faults = ( { io_node = [0, 2]; from_us = 8000000; } );", false);
+
+    cr_expect_not_null(strstr(o.out, "passed"), "%s%s", o.out, o.err);
+    outcome_free(&o);
+}
+
+/* The value of name=value in a line. */
+static double value(const char *line, const char *name)
+{
+    const char *at = strstr(line, name);
+
+    cr_assert_not_null(at, "no %s in: %s", name, line);
+    return strtod(at + strlen(name), NULL);
+}
+
+static char *bench(const char *dim, const char *test, const char *op, const char *words[4])
+{
+    struct ncube_run r = {
+        .dim = dim, .program = "examples/cfsbench", .args = {test, op, words[0], words[1], words[2], words[3]}};
+    struct outcome o = run(r, "timing = \"ipsc-860\";", true);
+
+    cr_assert_eq(o.status, 0, "%s", o.err);
+    char *line = format("%s", o.out);
+    outcome_free(&o);
+    return line;
+}
+
+/* With one node that has all of the file in one block, parts and interleaved blocks are the same [P2 section 5.2],
+ * but for the microseconds in which the program computes where they are. */
+Test(cfs, parts_and_interleaved_blocks_agree_where_they_are_the_same)
+{
+    static const char *const ops[] = {"read", "write"};
+    const char *words[4] = {"nodes=1", "block=256K", "file=256K", NULL};
+
+    for (int i = 0; i < 2; i++) {
+        char *part = bench("2", "part", ops[i], words), *inter = bench("2", "inter", ops[i], words);
+
+        cr_expect_lt(fabs(value(part, " us=") - value(inter, " us=")), 20, "%s%s", part, inter);
+        free(part);
+        free(inter);
+    }
+}
+
+/* Eight streams that fit into the caches move each block once; with a cache of four groups on each disk they do not. */
+Test(cfs, the_benchmark_counts_what_moves)
+{
+    const char *words[4] = {"nodes=8", "block=16K", "file=4M", NULL};
+    char *line = bench("3", "part", "read", words);
+
+    cr_expect_eq(value(line, " bytes="), 4194304);
+    cr_expect_eq(value(line, " needed="), 1024);
+    cr_expect_lt(value(line, " moved="), 1024 * 1.3, "%s", line);
+    cr_expect_geq(value(line, " moved="), 1024, "%s", line);
+    cr_expect_geq(value(line, " requests="), 1024, "%s", line);
+    free(line);
+}
+
+Test(cfs, repeats_every_event)
+{
+    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
+    struct first_trace first = {NULL, 0};
+
+    for (int i = 0; i < 3; i++) {
+        char *folder = folder_with_images(DISKS, 8192, 4096), *machine = cfs_machine(folder, "");
+        char *path = format("%s/trace", folder);
+        struct ncube_run r = {.dim = "2",
+                              .machine = machine,
+                              .trace = path,
+                              .program = "guest/cfs",
+                              .args = {"calls"},
+                              .options = {sync[i]}};
+        struct outcome o = ncube_run(&r);
+
+        outcome_expect(&o, sync[i], 0, "passed\n", "");
+        trace_must_repeat(&first, folder, sync[i]);
+        outcome_free(&o);
+        free(path);
+        free(machine);
+        folder_remove(folder);
+    }
+    free(first.text);
+}
