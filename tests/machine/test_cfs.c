@@ -37,18 +37,63 @@ static char *cfs_machine(const char *folder, const char *more)
     return path;
 }
 
-/* The program ends like this on fresh disks; they are whole then. */
-static struct outcome run(struct ncube_run r, const char *more, bool whole)
+/* What the judge on the host (cfs_judge.py) prints about the disks; path: of a file whose bytes it is to print. */
+static struct outcome judge(const char *folder, const char *path)
+{
+    char *image[DISKS];
+
+    for (int i = 0; i < DISKS; i++)
+        image[i] = format("%s/df0%d.img", folder, i);
+    char *check[] = {"python3", "tests/machine/cfs_judge.py", "check", image[0], image[1], image[2], NULL};
+    char *cat[] = {"python3", "tests/machine/cfs_judge.py", "cat", (char *)path, image[0], image[1], image[2], NULL};
+    struct outcome o = command_run(path ? cat : check, NULL);
+    for (int i = 0; i < DISKS; i++)
+        free(image[i]);
+    return o;
+}
+
+static void expect_whole(const char *folder)
+{
+    images_check(folder, DISKS);
+    struct outcome o = judge(folder, NULL);
+    cr_expect_eq(o.status, 0, "%s", o.err);
+    cr_expect_not_null(strstr(o.out, " files, "), "%s", o.out);
+    outcome_free(&o);
+}
+
+/* The program's outcome on fresh disks, which are whole then; `look` sees them. */
+static struct outcome run_and_look(struct ncube_run r, const char *more, bool whole, void (*look)(const char *folder))
 {
     char *folder = folder_with_images(DISKS, 8192, 4096), *machine = cfs_machine(folder, more);
 
     r.machine = machine;
     struct outcome o = ncube_run(&r);
     if (whole)
-        images_check(folder, DISKS);
+        expect_whole(folder);
+    if (look)
+        look(folder);
     free(machine);
     folder_remove(folder);
     return o;
+}
+
+static struct outcome run(struct ncube_run r, const char *more, bool whole)
+{
+    return run_and_look(r, more, whole, NULL);
+}
+
+/* What all nodes have written together (tests/guest/cfs.c, all_nodes). */
+static void look_at_all(const char *folder)
+{
+    struct outcome o = judge(folder, "/all");
+    size_t i = 0;
+
+    cr_assert_eq(o.status, 0, "%s", o.err);
+    cr_expect(o.out_bytes > 0 && o.out_bytes % 30000 == 0, "%zu bytes", o.out_bytes);
+    while (i < o.out_bytes && (unsigned char)o.out[i] == (unsigned char)(i * 7 + i / 4096 * 13 + 4 * 31))
+        i++;
+    cr_expect_eq(i, o.out_bytes, "byte %zu is wrong", i);
+    outcome_free(&o);
 }
 
 Test(cfs, calls_do_what_they_say_on_one_node_and_on_several)
@@ -58,8 +103,8 @@ Test(cfs, calls_do_what_they_say_on_one_node_and_on_several)
 
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 2; k++) {
-            struct outcome o =
-                run((struct ncube_run){.dim = dims[i], .program = "guest/cfs", .args = {"calls"}}, timings[k], true);
+            const struct ncube_run r = {.dim = dims[i], .program = "guest/cfs", .args = {"calls"}};
+            struct outcome o = run_and_look(r, timings[k], true, look_at_all);
 
             outcome_expect(&o, dims[i], 0, "passed\n", "");
             outcome_free(&o);
