@@ -8,7 +8,7 @@
  *
  *   CS_NB   no buffers: every call moves the same number of bytes of each VP, which lie together
  *   CS_CB   collective buffers: every call moves an equal number of bytes of each VP
- *   CS_IB   independent buffers: anything else. Not there yet: such calls fail with ENOTSUP on all nodes
+ *   CS_IB   independent buffers: anything else
  *
  * All nodes run the same program and make the same calls of this header in the same order, unless a call is said to be
  * local. A call returns -1, EOF or NULL on failure, with errno, and pio_failed_path of <pio.h> names the file. Where
@@ -114,9 +114,12 @@ enum cs_mode { CS_NB, CS_CB, CS_IB };
 
 struct cs_options {     /* 0 or NULL: the default */
     int cb_block;       /* b_CB, bytes per VP of a collective buffer, 1 - 65536: 8 */
-    enum cs_mode least; /* begins no faster than this, to measure CS_CB: CS_NB */
-    bool
-        trust; /* no detection and no reduction: the caller warrants that all is as for CS_NB, and that no node fails */
+    enum cs_mode least; /* begins no faster than this, to measure CS_CB and CS_IB: CS_NB */
+    /* Of CS_IB: bytes of a block: 64; blocks of an entry of the directory, 2, 6 or 14: 6; bytes of a superblock, at
+     * most 1 MB, divided by those of a block and by the 4 * (dir_pointers + 2) of an entry: a block of the layout, or a
+     * little more; pieces of that size that are kept when reading: 2. A file with an IB segment keeps its own. */
+    int ib_block, dir_pointers, superblock, read_buffers;
+    bool trust; /* no detection, no reduction: the caller warrants that all is as for CS_NB, and that no node fails */
     /* Without a map; its names stay as they are until cs_fclose. NULL: of a new file 32768 bytes to a block, and the
      * defaults of <pio.h>; of one that exists its own. */
     const struct pio_layout *layout;
@@ -129,7 +132,7 @@ struct cs_options {     /* 0 or NULL: the default */
  *   ENOENT   r, r+ without the file         EBUSY    it is open for writing, or its last writer did not close it
  *   EPROTO   its .meta is damaged, or does not fit its size
  *   EINVAL   no CS_WITH, in CS_EACH, another shape than the file's, name, type or options; r+ or a without .meta
- *   ENOTSUP  it has an IB segment           EMFILE   192 parallel files, 32 of libpio, or no descriptors left
+ *   ENOTSUP  its VPs are in another order   EMFILE   192 parallel files, 32 of libpio, or no descriptors left
  *   ENOMEM, and those of pio_open or open */
 CS_FILE *cs_fopen(const char *name, const char *type);
 /* For reading (r, r+): any shape; *s becomes the file's, made as by cs_shape; the caller frees it after cs_fclose.
@@ -149,8 +152,8 @@ int cs_remove(const char *name);
  *   EBADF    closed, or not open for that         EPROTO   the nodes make different calls,
  *            or an external file is no whole number of rows of what its first read reads
  *   EINVAL   a number below 0, more than 2^31 - 1 bytes for a VP, another shape than the current one; in CS_EACH
- *   EFBIG    beyond the highest offset            ENOTSUP  the call needs CS_IB
- *   ENOMEM, ENOSPC, EIO ...: met now or before by a node */
+ *            the first read of an external file, and its VPs want different numbers of bytes
+ *   EFBIG    beyond the highest offset            ENOMEM, ENOSPC, EIO ...: met now or before by a node */
 long cs_fwrite(struct cs_par v, int size, int nitems, CS_FILE *f);
 long cs_fread(struct cs_par v, int size, int nitems, CS_FILE *f);
 
@@ -180,11 +183,13 @@ int cs_fileno(CS_FILE *f);         /* local: 64 - 255; -1: EBADF */
 enum cs_mode cs_fmode(CS_FILE *f); /* local: this node's mode */
 
 struct cs_counts {
-    long calls[3];       /* transfers in each mode */
-    long reductions;     /* of all nodes */
-    long rows[2];        /* rows read, written: of blocks of all VPs */
-    long requests[2];    /* of this node to the file: reads, writes */
-    long exchanged_rows; /* those that went in two phases, between the nodes first */
+    long calls[3];              /* transfers in each mode */
+    long reductions;            /* of all nodes */
+    long rows[2];               /* rows read, written: of blocks of all VPs */
+    long requests[2];           /* of this node to the file: reads, writes */
+    long superblocks[2];        /* of data and directory read, of data written, by this node */
+    long directory_superblocks; /* written by it */
+    long exchanged_rows;        /* those that went in two phases, between the nodes first */
 };
 const struct cs_counts *cs_fcounts(CS_FILE *f); /* local; of this node, since it was opened; valid until cs_fclose */
 

@@ -159,7 +159,8 @@ static bool has_directory(const struct star_meta *m)
     return size >= 1 && size <= 1 << 20 && m->ib_block > 0 && size % m->ib_block == 0 && m->ib_pointers >= 1 &&
            m->ib_pointers <= 1 << 18 && size % (4 * (m->ib_pointers + 2)) == 0 &&
            m->ib_begin == (begin + size - 1) / size * size && m->superblocks >= 1 && m->directory_superblocks >= 1 &&
-           m->superblocks <= INT64_C(0xfffffffe) / (size / m->ib_block) && m->directory_superblocks <= m->superblocks;
+           m->superblocks <= INT64_C(0xfffffffe) / (size / m->ib_block) &&
+           m->directory_superblocks <= INT64_C(0xfffffffe) / (size / (4 * (m->ib_pointers + 2)));
 }
 
 int star_meta_parse(const char *text, size_t bytes, struct star_meta *m)

@@ -22,9 +22,10 @@
 
 enum star_order { STAR_ROW, STAR_COLUMN, STAR_GRID };
 
-#define STAR_REASON_BYTES 100
-#define STAR_META_BYTES   2048 /* greatest text, with its NUL */
-#define STAR_CB_BLOCK_MAX 65536
+#define STAR_REASON_BYTES   100
+#define STAR_META_BYTES     2048 /* greatest text, with its NUL */
+#define STAR_CB_BLOCK_MAX   65536
+#define STAR_SUPERBLOCK_MAX (1 << 20)
 
 struct star_meta {
     bool is_writing;

@@ -18,6 +18,7 @@ struct star_segments {
     int64_t nb_block, nb_rows; /* b_NB, R; 0: there is no NB segment */
     int64_t cb_block;          /* b_CB */
     int64_t cb_bytes;          /* T; 0: there is no CB segment */
+    bool has_ib;               /* all nodes know that there is an IB segment behind */
 };
 
 /* A VP's row of a segment. */

@@ -37,6 +37,12 @@ struct cs_file {
     bool holds, is_dirty;
     bool is_bad;         /* what it holds could not be read, so it is not written */
     struct star_row row; /* that the buffer holds */
+    /* Independent buffers; star_ib.h. The numbers are those of the .meta */
+    struct star_ib *ib; /* NULL: none yet */
+    bool all_ib;        /* all nodes have gone to IB together */
+    int64_t ib_block, ib_pointers, ib_superblock, superblocks, directory_superblocks;
+    int first_handle, directory_handle; /* -1: not open */
+    int read_buffers;
     struct cs_counts counts;
 };
 

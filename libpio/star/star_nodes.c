@@ -7,7 +7,7 @@ struct group star_group;
 static bool is_over; /* a node is in exit(), and will not come */
 static int calls;    /* number of the next */
 
-enum { MODE, CALL, CALL_MOST, NUMBER, NUMBER_MOST, ERROR, BYTES, BYTES_MOST, GOOD, VALUES };
+enum { MODE, CALL, CALL_MOST, NUMBER, NUMBER_MOST, ERROR, BYTES, BYTES_MOST, GOOD, HAS_IB, VALUES };
 
 int star_agree(struct star_vote *vote)
 {
@@ -27,6 +27,7 @@ int star_agree(struct star_vote *vote)
     x[BYTES] = vote->has_vps ? vote->bytes : INT64_MAX;
     x[BYTES_MOST] = vote->has_vps ? -vote->bytes_most : INT64_MAX;
     x[GOOD] = vote->good;
+    x[HAS_IB] = -vote->has_ib;
     int error = group_all_reduce(&star_group, x, VALUES, GROUP_INT64, GROUP_LEAST);
     calls++;
     if (error < 0)
@@ -40,6 +41,7 @@ int star_agree(struct star_vote *vote)
     vote->bytes = x[BYTES] == INT64_MAX ? 0 : x[BYTES];
     vote->bytes_most = x[BYTES_MOST] == INT64_MAX ? 0 : -x[BYTES_MOST];
     vote->good = x[GOOD];
+    vote->has_ib = x[HAS_IB] < 0;
     is_over = vote->call == STAR_EXIT && vote->error < 0;
     return vote->error;
 }

@@ -36,6 +36,7 @@ struct star_vote {
     bool has_vps;              /* else `bytes` is not this node's */
     int64_t bytes, bytes_most; /* of each VP of this node, or a target */
     int64_t good;              /* the least counts */
+    bool has_ib;               /* of one is that of all */
 };
 
 extern struct group star_group; /* size 0: before cs_init */

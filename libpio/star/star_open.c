@@ -17,6 +17,7 @@
 
 #include "libpio/star/detect.h"
 #include "libpio/star/scopes.h"
+#include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
 #include "libpio/star/star_transfer.h"
 
@@ -71,13 +72,34 @@ static int take_type(struct cs_file *f, const char *type)
     return 0;
 }
 
+static bool is_pointers(int n) /* with the two other values, a power of two */
+{
+    return n == 0 || n == 2 || n == 6 || n == 14;
+}
+
+/* Blocks and entries divide superblocks. */
+static int take_ib_options(struct cs_file *f, const struct cs_options *o)
+{
+    if (o->ib_block < 0 || o->ib_block > STAR_SUPERBLOCK_MAX || !is_pointers(o->dir_pointers) || o->superblock < 0 ||
+        o->superblock > STAR_SUPERBLOCK_MAX || o->read_buffers < 0 || o->read_buffers > 4096)
+        return -EINVAL;
+    f->ib_block = o->ib_block > 0 ? o->ib_block : f->ib_block;
+    f->ib_pointers = o->dir_pointers > 0 ? o->dir_pointers : f->ib_pointers;
+    f->ib_superblock = o->superblock;
+    f->read_buffers = o->read_buffers > 0 ? o->read_buffers : f->read_buffers;
+    return o->superblock % f->ib_block || o->superblock % (4 * (f->ib_pointers + 2)) ? -EINVAL : 0;
+}
+
 static int take_options(struct cs_file *f, const struct cs_options *o)
 {
     f->segments.cb_block = 8; /* [P4 5.2.1] */
+    f->ib_block = 64;
+    f->ib_pointers = 6;
+    f->read_buffers = 2;
     if (!o)
         return 0;
-    if (o->cb_block < 0 || o->cb_block > STAR_CB_BLOCK_MAX || (o->least != CS_NB && o->least != CS_CB) ||
-        (o->layout && o->layout->map))
+    if (o->cb_block < 0 || o->cb_block > STAR_CB_BLOCK_MAX || (int)o->least < CS_NB || o->least > CS_IB ||
+        (o->layout && o->layout->map) || take_ib_options(f, o) < 0)
         return -EINVAL;
     if (o->cb_block > 0)
         f->segments.cb_block = o->cb_block;
@@ -111,6 +133,15 @@ static struct star_meta meta_of(const struct cs_file *f, bool is_writing)
                           .nodes = star_group.size,
                           .segments = f->segments};
 
+    if (f->segments.has_ib) {
+        m.ib_block = f->ib_block;
+        m.ib_pointers = f->ib_pointers;
+        m.ib_superblock = f->ib_superblock;
+        m.ib_begin =
+            (star_segments_file_end(&f->segments) + f->ib_superblock - 1) / f->ib_superblock * f->ib_superblock;
+        m.superblocks = f->superblocks > 0 ? f->superblocks : 1;
+        m.directory_superblocks = f->directory_superblocks > 0 ? f->directory_superblocks : 1;
+    }
     memcpy(m.extent, f->shape->extent, sizeof m.extent);
     strcpy(m.reason, f->reason);
     return m;
@@ -124,16 +155,36 @@ static int put_meta(const struct cs_file *f, const struct star_meta *m)
     return f->store->put_meta(f->name, layout_of(f), text, bytes);
 }
 
-/* The data are as long as the .meta says. */
-static int check_size(const struct cs_file *f, const struct star_meta *m)
+static const char *part_name(const struct cs_file *f, char name[STAR_PART_BYTES], const char *suffix)
 {
-    int handle = f->store->open(f->name, O_RDONLY, layout_of(f));
+    strcpy(name, f->name);
+    return strcat(name, suffix);
+}
+
+/* Whether a part of the file has from..to bytes. */
+static int check_part(const struct cs_file *f, const char *suffix, int64_t from, int64_t to)
+{
+    char name[STAR_PART_BYTES];
+    int handle = f->store->open(part_name(f, name, suffix), O_RDONLY, layout_of(f));
 
     if (handle < 0)
         return handle == -ENOENT ? -EPROTO : handle;
     int64_t size = f->store->size(handle);
     f->store->close(handle);
-    return size < 0 ? (int)size : size == star_segments_file_end(&m->segments) ? 0 : -EPROTO;
+    return size < 0 ? (int)size : size >= from && size <= to ? 0 : -EPROTO;
+}
+
+/* The parts are as long as the .meta says. */
+static int check_size(const struct cs_file *f, const struct star_meta *m)
+{
+    int64_t end = star_segments_file_end(&m->segments), size = m->ib_superblock, first = 16 * m->segments.vps;
+    int error = check_part(f, "", end, m->ib_block > 0 ? m->ib_begin + m->superblocks * size : end);
+
+    if (!error && m->ib_block > 0)
+        error = check_part(f, ".first", first, first);
+    if (!error && m->ib_block > 0)
+        error = check_part(f, ".dir", 0, m->directory_superblocks * size);
+    return error;
 }
 
 /* Finds a file that exists. -ENOENT: there is no .meta. */
@@ -149,7 +200,7 @@ static int find_meta(const struct cs_file *f, struct star_meta *m)
         return error;
     if (m->is_writing)
         return -EBUSY;
-    if (m->ib_block > 0 || m->order != STAR_ROW)
+    if (m->order != STAR_ROW)
         return -ENOTSUP;
     return check_size(f, m);
 }
@@ -171,6 +222,11 @@ static int make_data(const struct cs_file *f)
     struct star_meta writing = meta_of(f, true);
     int error = f->store->remove_meta(f->name, layout_of(f));
 
+    for (int k = 0; k < 2 && (error >= 0 || error == -ENOENT); k++) {
+        char name[STAR_PART_BYTES];
+
+        error = f->store->remove(part_name(f, name, k == 0 ? ".first" : ".dir"));
+    }
     if (error < 0 && error != -ENOENT)
         return error;
     int handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, layout_of(f));
@@ -219,6 +275,48 @@ static void find(const struct cs_file *f, char type, struct found *found)
 
 /* ---- Opening ---- */
 
+static int64_t least_common_multiple(int64_t a, int64_t b)
+{
+    int64_t x = a, y = b;
+
+    while (y > 0) {
+        int64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* Of a file with an IB segment, what that has; else the options: superblocks of a striping unit or a little more. */
+static int take_ib(struct cs_file *f, const struct star_meta *m)
+{
+    f->segments.has_ib = m->ib_block > 0;
+    if (f->segments.has_ib) {
+        f->ib_block = m->ib_block;
+        f->ib_pointers = m->ib_pointers;
+        f->ib_superblock = m->ib_superblock;
+        f->superblocks = m->superblocks;
+        f->directory_superblocks = m->directory_superblocks;
+    } else if (f->ib_superblock == 0) {
+        int64_t step = least_common_multiple(f->ib_block, 4 * (f->ib_pointers + 2));
+
+        f->ib_superblock = (f->unit + step - 1) / step * step;
+    }
+    return 0;
+}
+
+static int open_directory(struct cs_file *f, int flags)
+{
+    char name[STAR_PART_BYTES];
+
+    if (f->first_handle < 0)
+        f->first_handle = f->store->open(part_name(f, name, ".first"), flags, layout_of(f));
+    if (f->first_handle >= 0 && f->directory_handle < 0)
+        f->directory_handle = f->store->open(part_name(f, name, ".dir"), flags, layout_of(f));
+    return f->first_handle < 0 ? f->first_handle : f->directory_handle < 0 ? f->directory_handle : 0;
+}
+
 static int take_found(struct cs_file *f, const struct found *found, bool makes_shape)
 {
     const struct star_meta *m = &found->meta;
@@ -226,7 +324,7 @@ static int take_found(struct cs_file *f, const struct found *found, bool makes_s
     f->unit = found->unit;
     f->is_external = found->is_external;
     if (found->is_external)
-        return 0;
+        return take_ib(f, m);
     int error = star_shape_make(m->rank, m->extent, NULL, star_group.size, star_group.rank, &f->own_shape);
     if (error)
         return error;
@@ -240,8 +338,24 @@ static int take_found(struct cs_file *f, const struct found *found, bool makes_s
         f->segments.cb_block = cb_block;
     memcpy(f->reason, m->reason, sizeof f->reason);
     f->at = f->appends ? star_segments_end(&f->segments) : 0;
-    f->mode = star_detect_seek(&f->segments, f->at);
-    return 0;
+    return take_ib(f, m);
+}
+
+/* The mode of the first segment that is not empty; of an append, that of the last: it begins at each VP's end. */
+static int begin_mode(struct cs_file *f)
+{
+    enum cs_mode mode = f->is_external ? CS_NB : star_detect_seek(&f->segments, f->at);
+
+    mode = mode > f->least ? mode : f->least;
+    if (mode != CS_IB) {
+        f->mode = mode;
+        return 0;
+    }
+    int error = star_ib_enter(f);
+    f->all_ib = true;
+    for (long i = 0; !error && f->appends && i < f->shape->local; i++)
+        f->ib->vp[i].at = star_ib_end(f, i);
+    return error;
 }
 
 /* Node 0's outcome reaches all, then each opens the data. */
@@ -260,6 +374,10 @@ static int open_together(struct cs_file *f, char type, bool makes_shape)
         f->handle = f->store->open(f->name, f->writes ? O_RDWR : O_RDONLY, layout_of(f));
         error = f->handle < 0 ? f->handle : 0;
     }
+    if (!error && f->segments.has_ib)
+        error = open_directory(f, f->writes ? O_RDWR : O_RDONLY);
+    if (!error)
+        error = begin_mode(f);
     return star_agree_on(error);
 }
 
@@ -272,6 +390,19 @@ static int prepare(struct cs_file *f, const char *name, const char *type, const 
     if (!error) {
         f->store = star_store_of(&name);
         strcpy(f->name, name);
+    }
+    return error;
+}
+
+static int close_handles(struct cs_file *f)
+{
+    int *handle[] = {&f->handle, &f->first_handle, &f->directory_handle}, error = 0;
+
+    for (int k = 0; k < 3; k++) {
+        int result = *handle[k] >= 0 ? f->store->close(*handle[k]) : 0;
+
+        error = error ? error : result;
+        *handle[k] = -1;
     }
     return error;
 }
@@ -299,14 +430,13 @@ CS_FILE *cs_fopen_with(const char *name, const char *type, struct cs_shape **s, 
         star_modes_global();
     }
     if (error) {
-        if (f && f->handle >= 0)
-            f->store->close(f->handle);
+        if (f)
+            close_handles(f);
         if (f)
             star_file_free(f);
         star_fail(error);
         return NULL;
     }
-    f->mode = f->mode > f->least ? f->mode : f->least;
     if (makes_shape) {
         *s = f->own_shape;
         f->own_shape = NULL;
@@ -343,15 +473,38 @@ static int finish(struct cs_file *f, int64_t good)
     return error < 0 ? error : put_meta(f, &m);
 }
 
-static int close_together(struct cs_file *f)
+/* The directory of an IB segment: node 0 makes the files, if they are not there. */
+static int write_directory(struct cs_file *f)
 {
-    star_flush(f);
+    int64_t used = f->directory_superblocks;
+    int error = star_agree_on(star_group.rank == 0 ? open_directory(f, O_RDWR | O_CREAT) : 0);
+
+    if (!error)
+        error = star_agree_on(open_directory(f, O_RDWR));
+    if (error)
+        return error;
+    error = f->ib ? star_directory_end(f, &used) : 0;
+    struct star_vote vote = {.call = STAR_STEP, .error = error, .has_vps = true, .good = -used};
+    vote.bytes_most = f->ib ? star_blocks_used(f) : f->superblocks;
+    error = star_agree(&vote);
+    f->superblocks = vote.bytes_most;
+    f->directory_superblocks = -vote.good;
+    return error;
+}
+
+static int close_together(struct cs_file *f, enum cs_mode slowest)
+{
+    star_flush_all(f, slowest);
     struct star_vote vote = {.call = STAR_STEP, .error = f->error, .good = f->good};
+    vote.has_ib = f->segments.has_ib || star_ib_has_bytes(f);
     int error = star_agree(&vote), result = 0;
 
-    if (f->writes && star_group.rank == 0 && (!error || error == vote.error))
-        result = finish(f, vote.good);
-    int closed = f->store->close(f->handle);
+    f->segments.has_ib = vote.has_ib;
+    if (f->writes && vote.has_ib && error == vote.error)
+        result = write_directory(f);
+    if (f->writes && !result && star_group.rank == 0 && error == vote.error)
+        result = finish(f, vote.has_ib ? INT64_MAX : vote.good);
+    int closed = close_handles(f);
     result = result < 0 ? result : closed < 0 ? closed : 0;
     result = star_agree_on(result);
     return error ? error : result;
@@ -365,14 +518,14 @@ int cs_fclose(CS_FILE *file)
         return -1;
     if (star_is_elemental())
         return star_fail(-EINVAL);
-    struct star_vote vote = {.call = STAR_CLOSE, .fd = f->fd};
+    struct star_vote vote = {.call = STAR_CLOSE, .fd = f->fd, .mode = f->mode};
     int error = star_agree(&vote);
     if (!error) {
         star_modes_local();
-        error = close_together(f);
+        error = close_together(f, vote.mode);
         star_modes_global();
     } else {
-        f->store->close(f->handle);
+        close_handles(f);
     }
     star_file_free(f);
     return error ? star_fail(error) : 0;
@@ -391,6 +544,12 @@ int cs_remove(const char *name)
         const struct star_store *store = star_store_of(&name);
 
         result = store->remove_meta(name, NULL);
+        for (int k = 0; k < 2 && (result >= 0 || result == -ENOENT); k++) {
+            char part[STAR_PART_BYTES];
+
+            snprintf(part, sizeof part, "%s%s", name, k == 0 ? ".first" : ".dir");
+            result = store->remove(part);
+        }
         result = result < 0 && result != -ENOENT ? result : store->remove(name);
     }
     error = star_agree_on(result < 0 ? result : 0);

@@ -1,4 +1,4 @@
-#include "libpio/star/star_file.h"
+#include "libpio/star/star_ib.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ struct cs_file *star_file_new(void)
     struct cs_file *f = calloc(1, sizeof *f);
     if (f) {
         f->fd = STAR_FD_FIRST + i;
-        f->handle = -1;
+        f->handle = f->first_handle = f->directory_handle = -1;
         f->good = INT64_MAX;
         table[i] = f;
     }
@@ -48,6 +48,7 @@ struct cs_file *star_file_new(void)
 void star_file_free(struct cs_file *f)
 {
     table[f->fd - STAR_FD_FIRST] = NULL;
+    star_ib_free(f);
     cs_shape_free(f->own_shape);
     free(f->buffer);
     free(f);
@@ -73,25 +74,30 @@ const struct cs_counts *cs_fcounts(CS_FILE *f)
 void cs_ftell(CS_FILE *f, long *at)
 {
     for (long i = 0; star_file(f) && i < f->shape->local; i++)
-        at[i] = (long)f->at;
+        at[i] = (long)(f->mode == CS_IB ? f->ib->vp[i].at : f->at);
 }
 
 void cs_feof(CS_FILE *f, bool *is)
 {
     for (long i = 0; star_file(f) && i < f->shape->local; i++)
-        is[i] = f->is_at_end;
+        is[i] = f->mode == CS_IB ? f->ib->vp[i].is_at_end : f->is_at_end;
 }
 
+/* In IB each VP has errors of its own. */
 void cs_ferror(CS_FILE *f, bool *is)
 {
     for (long i = 0; star_file(f) && i < f->shape->local; i++)
-        is[i] = f->error != 0;
+        is[i] = f->mode == CS_IB ? f->ib->vp[i].error != 0 : f->error != 0;
 }
 
 void cs_clearerr(CS_FILE *f)
 {
-    if (star_file(f)) {
-        f->error = 0;
-        f->is_at_end = false;
+    if (!star_file(f))
+        return;
+    f->error = 0;
+    f->is_at_end = false;
+    for (long i = 0; f->ib && i < f->shape->local; i++) {
+        f->ib->vp[i].error = 0;
+        f->ib->vp[i].is_at_end = false;
     }
 }

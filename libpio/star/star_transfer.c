@@ -15,6 +15,7 @@
 #include "libpio/star/detect.h"
 #include "libpio/star/row_move.h"
 #include "libpio/star/scopes.h"
+#include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
 
 /* A call. Numbers are each VP's, or one for all. */
@@ -75,7 +76,7 @@ static int check(const struct cs_file *f, struct transfer *t)
     int error = measure(t, f->shape);
     if (!error && (t->writes ? !f->writes : !f->reads))
         error = -EBADF;
-    if (!error && f->at > PATTERN_OFFSET_MAX / 4 / f->shape->vps - STAR_CB_BLOCK_MAX - INT_MAX)
+    if (!error && f->mode != CS_IB && f->at > PATTERN_OFFSET_MAX / 4 / f->shape->vps - STAR_CB_BLOCK_MAX - INT_MAX)
         error = -EFBIG;
     return error;
 }
@@ -239,9 +240,31 @@ static int move_cb(struct cs_file *f, struct transfer *t)
     return error;
 }
 
+/* Each VP for itself [P4 5.2.2: a VP emulation loop]. */
+static void move_ib(struct cs_file *f, const struct transfer *t)
+{
+    for (long i = cs_next_active_(-1); i >= 0; i = cs_next_active_(i)) {
+        int64_t n = (int64_t)size_of(t, i) * nitems_of(t, i);
+        char *element = t->v.at + i * t->v.stride;
+
+        if (t->writes)
+            star_ib_write(f, i, element, n);
+        else
+            star_ib_read(f, i, element, n);
+    }
+}
+
 /* Goes to the mode that all have agreed on, and moves. */
 static int carry_out(struct cs_file *f, struct transfer *t, enum cs_mode mode)
 {
+    if (mode == CS_IB && !f->all_ib) {
+        int error = star_agree_on(star_ib_enter(f));
+
+        f->counts.reductions++;
+        if (error)
+            return error;
+        f->all_ib = true;
+    }
     if (mode == CS_CB && !f->has_buffer) {
         int error = star_agree_on(star_make_buffer(f));
 
@@ -254,9 +277,16 @@ static int carry_out(struct cs_file *f, struct transfer *t, enum cs_mode mode)
     f->counts.calls[mode]++;
     if (mode == CS_NB)
         move_nb(f, t);
-    else
+    else if (mode == CS_CB)
         move_cb(f, t);
+    else
+        move_ib(f, t);
     return 0;
+}
+
+static int64_t moved_by(const struct cs_file *f, const struct transfer *t, long i)
+{
+    return t->most > 0 && f->mode == CS_IB ? f->ib->vp[i].moved : t->moved;
 }
 
 /* Returns the least number of whole items of this node's active VPs; INT_MAX: there are none. */
@@ -264,10 +294,10 @@ static long count_items(const struct cs_file *f, const struct transfer *t)
 {
     long least = INT_MAX;
 
-    if (!t->size && !t->items)
+    if (!t->size && f->mode != CS_IB)
         return t->one_size == 0 ? 0 : f->shape->local > 0 && star_any_active() ? t->moved / t->one_size : INT_MAX;
     for (long i = cs_next_active_(-1); i >= 0; i = cs_next_active_(i)) {
-        int size = size_of(t, i), items = size > 0 ? (int)(t->moved / size) : 0;
+        int size = size_of(t, i), items = size > 0 ? (int)(moved_by(f, t, i) / size) : 0;
 
         if (t->items)
             t->items[i] = items;
@@ -290,14 +320,12 @@ static long transfer(CS_FILE *file, struct transfer *t)
     if (!error && f->appends && t->writes)
         f->at = star_segments_end(&f->segments);
     error = agree(f, t, error, &mode);
-    if (!error && t->most > 0 && mode != CS_IB && f->is_external)
-        error = settle_external(f, t->most);
-    if (!error && t->most > 0 && mode == CS_IB)
-        error = -ENOTSUP;
+    if (!error && t->most > 0 && f->is_external)
+        error = t->bytes == t->most ? settle_external(f, t->most) : -EINVAL;
     if (!error && t->most > 0)
         error = carry_out(f, t, mode);
     else
-        f->at = was_at;
+        f->at = was_at; /* nothing has moved */
     return error ? star_fail(error) : count_items(f, t);
 }
 
@@ -362,7 +390,7 @@ int cs_fgetc(struct cs_par c, CS_FILE *f)
         return EOF;
     for (long i = cs_next_active_(-1); i >= 0; i = cs_next_active_(i)) {
         unsigned char byte = (unsigned char)c.at[i * c.stride];
-        int value = t.moved > 0 ? byte : EOF;
+        int value = moved_by(f, &t, i) > 0 ? byte : EOF;
 
         memcpy(c.at + i * c.stride, &value, sizeof value);
     }

@@ -10,6 +10,10 @@
  * keeps, too. */
 int star_flush(struct cs_file *f);
 
+/* Writes all that is in buffers, when all nodes have come: `slowest` is the slowest mode of them. If one is in IB, the
+ * others write their part of the row alone, as it has done. */
+int star_flush_all(struct cs_file *f, enum cs_mode slowest);
+
 /* The buffer is no longer that of a row. Flush first. */
 void star_drop(struct cs_file *f);
 

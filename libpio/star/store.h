@@ -13,8 +13,9 @@
 
 #include "libpio/star/cstar.h"
 
-#define STAR_NAME_BYTES  1024  /* of a name, with its NUL */
-#define STAR_BLOCK_BYTES 32768 /* B of a new file: the paper's striping unit */
+#define STAR_NAME_BYTES  1024                  /* of a name, with its NUL */
+#define STAR_PART_BYTES  (STAR_NAME_BYTES + 8) /* of a part's */
+#define STAR_BLOCK_BYTES 32768                 /* B of a new file: the paper's striping unit */
 #define STAR_UNIX_PREFIX "unix:"
 #define STAR_NEW_SUFFIX  ".meta.new"
 

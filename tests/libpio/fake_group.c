@@ -119,17 +119,18 @@ void star_modes_global(void)
 /* ---- The store ---- */
 
 int fake_store_requests;
-static int fails_from, fails_with;
+static int fails_from, fails_to, fails_with;
 
-void fake_store_fail(int n, int error)
+void fake_store_fail(int n, int times, int error)
 {
     fails_from = fake_store_requests + n;
+    fails_to = fails_from + times;
     fails_with = error;
 }
 
 static bool fails(void)
 {
-    return ++fake_store_requests >= fails_from && fails_with > 0;
+    return ++fake_store_requests >= fails_from && fake_store_requests < fails_to;
 }
 
 static int64_t fake_read(int handle, void *buf, int64_t bytes, int64_t at)

@@ -11,8 +11,8 @@
  * has crashed, has printed why. */
 bool fake_nodes_run(int nodes, bool (*program)(void *arg), void *arg);
 
-/* From the n-th read or write of that node's on (1: the next), each fails with that errno; 0: none. */
-void fake_store_fail(int n, int error);
+/* From the n-th read or write of this node on (1: the next), so many fail with that errno. */
+void fake_store_fail(int n, int times, int error);
 
 /* This node's requests so far. */
 extern int fake_store_requests;

@@ -56,6 +56,34 @@ static bool writes(const struct run *r)
     return r->type[0] != 'r' || strchr(r->type, '+');
 }
 
+/* ---- Which VPs, and how much: independent calls ---- */
+
+enum kind { EQUAL, EQUAL_PAR, MASKED, UNEQUAL, KINDS };
+
+static uint32_t hash(uint32_t step, long vp)
+{
+    return ((uint32_t)vp * 2654435761u ^ step * 40503u) >> 13;
+}
+
+static bool is_active(enum kind kind, uint32_t step, long vp)
+{
+    return kind < MASKED || hash(step, vp) % 3 > 0;
+}
+
+static int items_of(enum kind kind, uint32_t step, long vp, int nitems)
+{
+    return kind == UNEQUAL ? (int)(hash(step + 1, vp) % (uint32_t)(nitems + 1)) : nitems;
+}
+
+/* Half of the programs have such calls, late. */
+static enum kind draw_kind(struct run *r)
+{
+    bool is_independent = r->p->seed % 2 == 0 && r->step > r->p->seed % 30;
+    uint32_t kind = draw(r, is_independent ? KINDS : MASKED);
+
+    return (enum kind)kind;
+}
+
 /* ---- The streams ---- */
 
 static void stream_write(struct star_stream *s, bool appends, uint32_t step, long vp, long n)
@@ -84,67 +112,134 @@ static struct cs_par variable(const struct run *r, long stride)
     return (struct cs_par){r->memory, stride, r->shape};
 }
 
-static bool write_some(struct run *r, int size, int nitems, long stride, bool by_par)
+/* The call itself; items[] of each VP, -7 where it has not been told. Returns what it returns. */
+static long call(struct run *r, bool is_write, enum kind kind, int size, int nitems, long stride, int *items)
 {
-    long n = (long)size * nitems, done = nitems;
+    int *numbers = malloc((size_t)(2 * r->local + 1) * sizeof *numbers);
+    bool *mask = malloc((size_t)r->local + 1);
+    struct cs_par v = variable(r, stride);
+    long result = 0;
+
+    for (long i = 0; i < r->local; i++) {
+        mask[i] = is_active(kind, r->step, r->number[i]);
+        numbers[i] = size;
+        numbers[r->local + i] = items_of(kind, r->step, r->number[i], nitems);
+        items[i] = -7;
+    }
+    CS_WHERE(mask)
+    {
+        int *many = numbers + r->local;
+
+        if (kind == EQUAL || kind == MASKED)
+            result = is_write ? cs_fwrite(v, size, nitems, r->f) : cs_fread(v, size, nitems, r->f);
+        else
+            result =
+                is_write ? cs_fwrite_par(v, numbers, many, r->f, items) : cs_fread_par(v, numbers, many, r->f, items);
+    }
+    free(numbers);
+    free(mask);
+    return result;
+}
+
+static bool write_some(struct run *r, enum kind kind, int size, int nitems, long stride)
+{
+    int *items = malloc((size_t)(r->local + 1) * sizeof *items);
+    bool passes = true, is_par = kind == EQUAL_PAR || kind == UNEQUAL;
 
     for (long i = 0; i < r->local; i++)
-        for (long k = 0; k < n; k++)
+        for (long k = 0; k < (long)size * nitems; k++)
             r->memory[i * stride + k] = (char)byte_of(r->step, r->number[i], k);
-    if (!r->p->only_streams && by_par) {
-        int *numbers = malloc((size_t)(3 * r->local + 1) * sizeof *numbers), *items = numbers + 2 * r->local;
+    if (!r->p->only_streams) {
+        long done = call(r, true, kind, size, nitems, stride, items);
 
-        for (long i = 0; i < r->local; i++)
-            numbers[i] = size, numbers[r->local + i] = nitems, items[i] = -7;
-        done = cs_fwrite_par(variable(r, stride), numbers, numbers + r->local, r->f, items) < 0 ? -1 : nitems;
-        for (long i = 0; i < r->local; i++)
-            done = n > 0 && done >= 0 && items[i] != nitems ? items[i] : done;
-        free(numbers);
-    } else if (!r->p->only_streams) {
-        done = cs_fwrite(variable(r, stride), size, nitems, r->f);
+        if (!writes(r))
+            passes = (done == -1 && errno == EBADF) || fail(r, "written %ld to a file for reading", done);
+        else if (done != (is_par ? 0 : nitems))
+            passes = fail(r, "written %ld of %d items of %d bytes: %s", done, nitems, size, strerror(errno));
+        for (long i = 0; passes && writes(r) && is_par && i < r->local; i++) {
+            bool active = is_active(kind, r->step, r->number[i]);
+
+            passes = items[i] == (active ? items_of(kind, r->step, r->number[i], nitems) : -7) ||
+                     fail(r, "VP %ld has written %d items", r->number[i], items[i]);
+        }
     }
-    if (!writes(r))
-        return r->p->only_streams || (done == -1 && errno == EBADF) ||
-               fail(r, "written %ld to a file for reading", done);
-    if (done != nitems)
-        return fail(r, "written %ld of %d items of %d bytes: %s", done, nitems, size, strerror(errno));
-    for (long vp = 0; vp < r->p->vps && n > 0; vp++)
-        stream_write(&r->p->stream[vp], r->type[0] == 'a', r->step, vp, n);
-    return true;
+    for (long vp = 0; vp < r->p->vps && writes(r); vp++)
+        if (is_active(kind, r->step, vp) && size * items_of(kind, r->step, vp, nitems) > 0)
+            stream_write(&r->p->stream[vp], r->type[0] == 'a', r->step, vp,
+                         (long)size * items_of(kind, r->step, vp, nitems));
+    free(items);
+    return passes;
 }
 
-static bool read_some(struct run *r, int size, int nitems, long stride)
+static bool read_some(struct run *r, enum kind kind, int size, int nitems, long stride)
 {
-    long n = (long)size * nitems, least = nitems, done = 0;
+    int *items = malloc((size_t)(r->local + 1) * sizeof *items);
+    bool passes = true, is_par = kind == EQUAL_PAR || kind == UNEQUAL;
     unsigned char wanted[MOVE_MAX], *at = (unsigned char *)r->memory;
+    long least = nitems, done = 0;
 
     if (!r->p->only_streams)
-        done = cs_fread(variable(r, stride), size, nitems, r->f);
-    if (!reads(r))
+        done = call(r, false, kind, size, nitems, stride, items);
+    if (!reads(r)) {
+        free(items);
         return r->p->only_streams || (done == -1 && errno == EBADF) || fail(r, "read %ld of a file for writing", done);
-    for (long vp = 0, i = 0; vp < r->p->vps; vp++) {
-        long got = stream_read(&r->p->stream[vp], wanted, n);
-
-        r->ended[vp] = r->ended[vp] || got < n;
-        if (r->p->only_streams || i >= r->local || r->number[i] != vp)
-            continue;
-        if (got == n && memcmp(at + i * stride, wanted, (size_t)n) != 0)
-            return fail(r, "VP %ld has not read its bytes %ld to %ld", vp, r->p->stream[vp].at - n,
-                        r->p->stream[vp].at);
-        least = size > 0 && got / size < least ? got / size : least;
-        i++;
     }
-    return r->p->only_streams || done == least || fail(r, "read %ld items, not %ld: %s", done, least, strerror(errno));
+    for (long vp = 0, i = 0; passes && vp < r->p->vps; vp++) {
+        bool is_own = !r->p->only_streams && i < r->local && r->number[i] == vp;
+        long n = (long)size * items_of(kind, r->step, vp, nitems), got;
+
+        i += is_own;
+        if (!is_active(kind, r->step, vp))
+            continue;
+        got = stream_read(&r->p->stream[vp], wanted, n);
+        r->ended[vp] = r->ended[vp] || got < n;
+        if (!is_own)
+            continue;
+        if (memcmp(at + (i - 1) * stride, wanted, (size_t)got) != 0 && (got == n || kind >= MASKED))
+            passes =
+                fail(r, "VP %ld has not read its bytes %ld to %ld", vp, r->p->stream[vp].at - got, r->p->stream[vp].at);
+        if (is_par && n > 0 && items[i - 1] != got / size)
+            passes = fail(r, "VP %ld has read %d items, not %ld", vp, items[i - 1], got / size);
+        least = got / size < least ? got / size : least;
+    }
+    if (passes && !r->p->only_streams && done != (is_par ? 0 : least))
+        passes = fail(r, "read %ld items, not %ld: %s", done, least, strerror(errno));
+    free(items);
+    return passes;
 }
 
-static bool seek_some(struct run *r, long offset, int whence)
+static long base_of(const struct star_stream *s, int whence)
 {
-    if (!r->p->only_streams && cs_fseek(r->f, offset, whence) < 0)
+    return whence == SEEK_SET ? 0 : whence == SEEK_CUR ? s->at : s->length;
+}
+
+/* To one place; or each active VP elsewhere. Back at most as far as all can go. */
+static bool seek_some(struct run *r, enum kind kind, long offset, int whence)
+{
+    long *target = malloc((size_t)(r->local + 1) * sizeof *target);
+    bool *mask = malloc((size_t)r->local + 1);
+    int result = 0;
+
+    for (long vp = 0; vp < r->p->vps; vp++)
+        if (offset + base_of(&r->p->stream[vp], whence) < 0 ||
+            offset + base_of(&r->p->stream[vp], whence) > LENGTH_MAX - 2 * MOVE_MAX)
+            offset = 0, whence = SEEK_SET;
+    for (long i = 0; i < r->local; i++) {
+        mask[i] = is_active(kind, r->step, r->number[i]);
+        target[i] = offset + items_of(kind, r->step, r->number[i], 5);
+    }
+    if (!r->p->only_streams)
+        CS_WHERE(mask) result = kind == UNEQUAL ? cs_fseek_par(r->f, target, whence) : cs_fseek(r->f, offset, whence);
+    free(target);
+    free(mask);
+    if (result < 0)
         return fail(r, "seek to %ld, %d: %s", offset, whence, strerror(errno));
     for (long vp = 0; vp < r->p->vps; vp++) {
         struct star_stream *s = &r->p->stream[vp];
 
-        s->at = offset + (whence == SEEK_SET ? 0 : whence == SEEK_CUR ? s->at : s->length);
+        if (!is_active(kind, r->step, vp))
+            continue;
+        s->at = base_of(s, whence) + offset + (kind == UNEQUAL ? items_of(kind, r->step, vp, 5) : 0);
         r->ended[vp] = false;
     }
     return true;
@@ -206,8 +301,10 @@ static bool one_byte(struct run *r)
     int *c = (int *)r->memory;
     struct cs_par v = {(char *)c, sizeof *c, r->shape};
 
-    if (draw(r, 2) && writes(r) && r->p->stream[0].length < LENGTH_MAX - MOVE_MAX &&
-        r->p->stream[0].at < LENGTH_MAX - MOVE_MAX) {
+    if (draw(r, 2) && writes(r)) {
+        for (long vp = 0; vp < r->p->vps; vp++)
+            if (r->p->stream[vp].length > LENGTH_MAX - MOVE_MAX || r->p->stream[vp].at > LENGTH_MAX - MOVE_MAX)
+                return true;
         for (long i = 0; i < r->local; i++)
             c[i] = byte_of(r->step, r->number[i], 0) | 0x4200;
         if (!r->p->only_streams && cs_fputc(v, r->f) != 0)
@@ -233,7 +330,7 @@ static bool step(struct run *r)
 {
     static const int sizes[] = {1, 2, 3, 4, 8, 8, 8, 16, 21};
     int size = sizes[draw(r, 9)], nitems = (int)draw(r, (uint32_t)(MOVE_MAX / size) + 1);
-    long stride = (long)size * nitems + (draw(r, 3) == 0 ? draw(r, 9) : 0), most = 0;
+    long gap = draw(r, 3) == 0 ? draw(r, 9) : 0, stride = (long)size * nitems + gap, most = 0;
 
     if (draw(r, 3) > 0) /* often the same: NB */
         size = 8, nitems = 1, stride = 8;
@@ -241,13 +338,16 @@ static bool step(struct run *r)
         long at = r->type[0] == 'a' ? r->p->stream[vp].length : r->p->stream[vp].at;
         most = at > most ? at : most;
     }
-    switch (draw(r, 16)) {
+    enum kind kind = draw_kind(r);
+    uint32_t which = draw(r, 16), x = draw(r, 300), y = draw(r, 4),
+             back = draw(r, (uint32_t)r->p->stream[0].length + 1);
+    switch (which) {
     case 0:
-        return seek_some(r, (long)draw(r, 300) * (draw(r, 2) ? 8 : 1), SEEK_SET);
+        return seek_some(r, kind, (long)x * (y % 2 ? 8 : 1), SEEK_SET);
     case 1:
-        return seek_some(r, draw(r, 2) ? 0 : -(long)draw(r, (uint32_t)r->p->stream[0].length + 1), SEEK_END);
+        return seek_some(r, kind, y % 2 ? 0 : -(long)back, SEEK_END);
     case 2:
-        return seek_some(r, (long)draw(r, 9), draw(r, 4) ? SEEK_CUR : SEEK_END);
+        return seek_some(r, kind, (long)x % 9, y ? SEEK_CUR : SEEK_END);
     case 3:
         return reopen(r);
     case 4:
@@ -260,9 +360,9 @@ static bool step(struct run *r)
     case 8:
     case 9:
     case 10:
-        return read_some(r, size, nitems, stride);
+        return read_some(r, kind, size, nitems, stride);
     default:
-        return most > LENGTH_MAX - MOVE_MAX || write_some(r, size, nitems, stride, draw(r, 4) == 0);
+        return most > LENGTH_MAX - MOVE_MAX || write_some(r, kind, size, nitems, stride);
     }
 }
 

@@ -1,3 +1,7 @@
+/*
+ * Reads .meta line by line, then puts each stream together: rows of the NB and CB segments, the chain of entries of the
+ * IB segment. Every block and entry has at most one owner; padding is zeros.
+ */
 #include "tests/libpio/unstar.h"
 
 #include <stdio.h>
@@ -59,6 +63,12 @@ static bool read_meta(struct unstar *u, char *text)
     if (!line || sscanf(line, "cb %ld %ld", &u->cb_block, &u->cb_bytes) != 2)
         return say(u, "no cb", line);
     line = strtok_r(NULL, "\n", &save);
+    if (line && sscanf(line, "ib %ld %ld %ld %ld", &u->ib_block, &u->pointers, &u->superblock, &u->e3) == 4) {
+        line = strtok_r(NULL, "\n", &save);
+        if (!line || sscanf(line, "superblocks %ld %ld", &u->superblocks, &u->directory_superblocks) != 2)
+            return say(u, "no superblocks", line);
+        line = strtok_r(NULL, "\n", &save);
+    }
     if (line && strncmp(line, "reason ", 7) == 0)
         line = strtok_r(NULL, "\n", &save);
     return (line && strcmp(line, "end") == 0) || say(u, "no end", line);
@@ -69,8 +79,13 @@ static bool take_streams(struct unstar *u, const unsigned char *data, long bytes
 {
     long cb_rows = (u->cb_bytes + u->cb_block - 1) / u->cb_block, e1 = u->nb_rows * u->vps * u->nb_block;
 
-    if (bytes != e1 + cb_rows * u->vps * u->cb_block)
+    long e2 = e1 + cb_rows * u->vps * u->cb_block;
+
+    if (u->ib_block == 0 ? bytes != e2 : bytes < e2 || bytes > u->e3 + u->superblocks * u->superblock)
         return say(u, "the data have another length", "");
+    for (long i = e2; i < u->e3 && i < bytes; i++)
+        if (data[i] != 0)
+            return say(u, "what lies before the IB segment is not zero", "");
     for (long vp = 0; vp < u->vps; vp++) {
         long nb = u->nb_rows * u->nb_block;
 
@@ -88,6 +103,81 @@ static bool take_streams(struct unstar *u, const unsigned char *data, long bytes
     return true;
 }
 
+static long word(const unsigned char *at)
+{
+    return (long)(at[0] | at[1] << 8 | at[2] << 16) + ((long)at[3] << 24);
+}
+
+#define NONE 0xffffffffL
+
+struct ib_files {
+    unsigned char *data, *first, *dir;
+    long data_bytes, first_bytes, dir_bytes;
+    char *used; /* blocks and entries that have an owner */
+};
+
+/* Adds a VP's bytes in the IB segment to its stream. */
+static bool take_chain(struct unstar *u, struct ib_files *f, long vp)
+{
+    const unsigned char *own = f->first + 16 * vp;
+    long entry = word(own), last = word(own + 4), bytes = word(own + 8) + (word(own + 12) << 32), before = -1;
+    long blocks = (bytes + u->ib_block - 1) / u->ib_block, entry_bytes = 4 * (u->pointers + 2), length = u->length[vp];
+    long most = u->superblocks * (u->superblock / u->ib_block),
+         entries = u->directory_superblocks * u->superblock / entry_bytes;
+
+    if (bytes == 0)
+        return (entry == NONE && last == NONE) || say(u, "an empty stream has entries", "");
+    u->stream[vp] = realloc(u->stream[vp], (size_t)(length + blocks * u->ib_block));
+    memset(u->stream[vp] + length, 0, (size_t)(blocks * u->ib_block));
+    for (long j = 0; j < blocks; j += u->pointers) {
+        const unsigned char *e = f->dir + entry * entry_bytes;
+
+        if (entry <= before || entry >= entries || (entry + 1) * entry_bytes > f->dir_bytes || f->used[most + entry]++)
+            return say(u, "an entry is out of range, or shared", "");
+        if (word(e) != vp)
+            return say(u, "an entry of another VP", "");
+        for (long k = 0; k < u->pointers; k++) {
+            long block = word(e + 8 + 4 * k), at = u->e3 + block * u->ib_block;
+
+            if (block == NONE)
+                continue;
+            if (j + k >= blocks || block >= most || at + u->ib_block > f->data_bytes || f->used[block]++)
+                return say(u, "a block is out of range, or shared", "");
+            memcpy(u->stream[vp] + length + (j + k) * u->ib_block, f->data + at, (size_t)u->ib_block);
+        }
+        before = entry;
+        entry = word(e + 4);
+    }
+    for (long i = bytes; i < blocks * u->ib_block; i++)
+        if (u->stream[vp][length + i] != 0)
+            return say(u, "padding of a block is not zero", "");
+    u->length[vp] += bytes;
+    return (entry == NONE && before == last) || say(u, "the chain does not end", "");
+}
+
+static bool take_ib(struct unstar *u, const char *path, const unsigned char *data, long bytes)
+{
+    struct ib_files f = {.data = (unsigned char *)data, .data_bytes = bytes};
+    long most = u->superblocks * (u->superblock / u->ib_block);
+    bool passes = true;
+
+    f.first = whole_file(path, ".first", &f.first_bytes);
+    f.dir = whole_file(path, ".dir", &f.dir_bytes);
+    f.used = calloc((size_t)(most + u->directory_superblocks * u->superblock), 1);
+    if (!f.first || !f.dir || f.first_bytes != 16 * u->vps || f.dir_bytes > u->directory_superblocks * u->superblock)
+        passes = say(u, ".first or .dir has another length", "");
+    for (long vp = 0; passes && vp < u->vps; vp++)
+        passes = take_chain(u, &f, vp);
+    long entry_bytes = 4 * (u->pointers + 2);
+    for (long e = 0; passes && (e + 1) * entry_bytes <= f.dir_bytes; e++)
+        if (!f.used[most + e] && word(f.dir + e * entry_bytes) != NONE && word(f.dir + e * entry_bytes + 8) != 0)
+            passes = say(u, "an entry without a use is not empty", "");
+    free(f.first);
+    free(f.dir);
+    free(f.used);
+    return passes;
+}
+
 bool unstar_read(const char *path, struct unstar *u)
 {
     long bytes = 0, text_bytes = 0;
@@ -98,7 +188,7 @@ bool unstar_read(const char *path, struct unstar *u)
     if (passes) {
         u->stream = calloc((size_t)u->vps, sizeof *u->stream);
         u->length = calloc((size_t)u->vps, sizeof *u->length);
-        passes = take_streams(u, data, bytes);
+        passes = take_streams(u, data, bytes) && (u->ib_block == 0 || take_ib(u, path, data, bytes));
     }
     free(data);
     free(text);

@@ -11,12 +11,14 @@
 struct unstar {
     long vps, nodes;
     long nb_block, nb_rows, cb_block, cb_bytes;
-    unsigned char **stream; /* [vps], malloc'd */
-    long *length;           /* [vps] */
-    char why[200];          /* "": it is right */
+    long ib_block, pointers, superblock, e3, superblocks, directory_superblocks; /* ib_block 0: no IB segment */
+    unsigned char **stream;                                                      /* [vps], malloc'd */
+    long *length;                                                                /* [vps] */
+    char why[200];                                                               /* "": it is right */
 };
 
-/* Reads the file and PATH.meta. False: *u says why. The caller frees it by unstar_free. */
+/* Reads the file, PATH.meta, and PATH.first and PATH.dir if there is an IB segment. False: *u says why.
+ * The caller frees it by unstar_free. */
 bool unstar_read(const char *path, struct unstar *u);
 void unstar_free(struct unstar *u);
 

@@ -20,6 +20,14 @@ static struct unstar take_streams(const char *folder, const char *machine, const
     char *ncube = build_path("bin/ncube"), *path = format("%s/out", folder), *meta = format("%s/out.meta", folder);
     struct unstar u;
 
+    for (int k = 0; k < 2; k++) { /* are there if there is an IB segment */
+        char *part = format("pio:/x%s", k == 0 ? ".first" : ".dir"), *to = format("%s%s", path, part + 6);
+        struct outcome o = command_run((char *[]){ncube, "disk", "-m", (char *)machine, "get", part, to, NULL}, "");
+
+        outcome_free(&o);
+        free(part);
+        free(to);
+    }
     command_must_succeed((char *[]){ncube, "disk", "-m", (char *)machine, "get", "pio:/x", path, NULL});
     command_must_succeed((char *[]){ncube, "disk", "-m", (char *)machine, "get", "//df00/x.meta", meta, NULL});
     bool readable = unstar_read(path, &u);
@@ -49,7 +57,7 @@ static const struct random_case {
     const char *least, *block, *grid;
 } random_cases[] = {
     {{"-d", "0"}, "0", "1024", "0"}, {{"-d", "1"}, "1", "64", "0"},   {{"-d", "3"}, "0", "64", "0"},
-    {{"-n", "3"}, "0", "1000", "0"}, {{"-n", "7"}, "1", "1024", "0"}, {{"-d", "3"}, "0", "256", "1"},
+    {{"-n", "3"}, "0", "1000", "0"}, {{"-n", "7"}, "2", "1024", "0"}, {{"-d", "3"}, "0", "256", "1"},
 };
 
 ParameterizedTestParameters(star, random_programs_are_like_one_file_for_each_vp)
@@ -62,7 +70,7 @@ ParameterizedTest(size_t *row, star, random_programs_are_like_one_file_for_each_
     const struct random_case *c = &random_cases[*row];
     char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
 
-    for (int seed = 1; seed <= 3; seed++) {
+    for (int seed = 1; seed <= 2; seed++) {
         char *text = format("%d", seed), *about = format("seed %d, row %zu", seed, *row);
         bool by_dim = strcmp(c->nodes[0], "-d") == 0;
         struct ncube_run r = {.dim = by_dim ? c->nodes[1] : NULL,

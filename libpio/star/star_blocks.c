@@ -1,0 +1,181 @@
+/*
+ * Blocks of the IB segment on their way [P4 Figures 6 and 9]: out in superblocks, which this node gives to itself by
+ * turns; in with the whole piece in which they lie, which stays in one of a few buffers, the least recently used goes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "libpio/star/star_ib.h"
+#include "libpio/star/star_nodes.h"
+
+static int64_t blocks_of_superblock(const struct cs_file *f)
+{
+    return f->ib_superblock / f->ib_block;
+}
+
+/* The superblock of the n-th block that this node gives out. */
+static int64_t superblock_of(const struct cs_file *f, int64_t n)
+{
+    return f->ib->base + star_group.rank + n / blocks_of_superblock(f) * star_group.size;
+}
+
+int64_t star_blocks_place(const struct cs_file *f, uint32_t number)
+{
+    return f->ib->begin + (int64_t)number * f->ib_block;
+}
+
+int64_t star_blocks_used(const struct cs_file *f)
+{
+    return f->ib->given > 0 ? superblock_of(f, f->ib->given - 1) + 1 : f->superblocks;
+}
+
+/* ---- In ---- */
+
+static int hash(int kind, int64_t number)
+{
+    return (int)((uint64_t)(number * 2 + kind) * 11400714819323198485u >> 58);
+}
+
+static struct star_piece *find_piece(struct star_ib *ib, int kind, int64_t number)
+{
+    for (int k = ib->head[hash(kind, number)]; k >= 0; k = ib->piece[k].follower)
+        if (ib->piece[k].kind == kind && ib->piece[k].number == number)
+            return &ib->piece[k];
+    return NULL;
+}
+
+static void unlink_piece(struct star_ib *ib, struct star_piece *p)
+{
+    int *at = &ib->head[hash(p->kind, p->number)];
+
+    if (p->kind < 0)
+        return;
+    while (&ib->piece[*at] != p)
+        at = &ib->piece[*at].follower;
+    *at = p->follower;
+    p->kind = -1;
+}
+
+static int read_piece(struct cs_file *f, int kind, int64_t number, struct star_piece **piece)
+{
+    struct star_ib *ib = f->ib;
+    struct star_piece *p = &ib->piece[0];
+    int handle = kind == STAR_DATA ? f->handle : f->directory_handle;
+
+    for (int k = 1; k < ib->pieces; k++)
+        if (ib->piece[k].used < p->used)
+            p = &ib->piece[k];
+    unlink_piece(ib, p);
+    if (handle < 0)
+        return -EIO;
+    int64_t got = f->store->read(handle, p->bytes, f->ib_superblock, number * f->ib_superblock);
+    f->counts.requests[0]++;
+    f->counts.superblocks[0]++;
+    if (got < 0)
+        return (int)got;
+    memset(p->bytes + got, 0, (size_t)(f->ib_superblock - got));
+    p->kind = kind;
+    p->number = number;
+    p->follower = ib->head[hash(kind, number)];
+    ib->head[hash(kind, number)] = (int)(p - ib->piece);
+    *piece = p;
+    return 0;
+}
+
+/* What of the piece with that file offset is in the superblock that is being filled; NULL: nothing. */
+static char *in_superblock(const struct cs_file *f, int64_t at)
+{
+    const struct star_ib *ib = f->ib;
+    int64_t from = ib->begin + ib->open_superblock * f->ib_superblock;
+
+    return ib->open_superblock >= 0 && at >= from && at < from + f->ib_superblock ? ib->superblock + (at - from) : NULL;
+}
+
+int star_blocks_read(struct cs_file *f, int kind, int64_t at, char *to, int64_t n)
+{
+    while (n > 0) {
+        int64_t number = at / f->ib_superblock, within = at % f->ib_superblock, part = f->ib_superblock - within;
+        const char *open = kind == STAR_DATA ? in_superblock(f, at) : NULL;
+        struct star_piece *p = open ? NULL : find_piece(f->ib, kind, number);
+        int error = open || p ? 0 : read_piece(f, kind, number, &p);
+
+        if (error)
+            return error;
+        part = part < n ? part : n;
+        memcpy(to, open ? open : p->bytes + within, (size_t)part);
+        if (p)
+            p->used = ++f->ib->clock;
+        at += part;
+        to += part;
+        n -= part;
+    }
+    return 0;
+}
+
+void star_blocks_forget(struct cs_file *f)
+{
+    for (int k = 0; f->ib && k < f->ib->pieces; k++)
+        unlink_piece(f->ib, &f->ib->piece[k]);
+}
+
+/* ---- Out ---- */
+
+int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n)
+{
+    char *open = in_superblock(f, at); /* a block lies within a superblock */
+
+    if (open) {
+        memcpy(open, from, (size_t)n);
+        f->ib->superblock_is_dirty = true;
+        return 0;
+    }
+    for (int64_t done = 0; done < n;) {
+        int64_t within = (at + done) % f->ib_superblock, part = f->ib_superblock - within;
+        struct star_piece *p = find_piece(f->ib, STAR_DATA, (at + done) / f->ib_superblock);
+
+        part = part < n - done ? part : n - done;
+        if (p)
+            memcpy(p->bytes + within, from + done, (size_t)part);
+        done += part;
+    }
+    int64_t written = f->store->write(f->handle, from, n, at);
+    f->counts.requests[1]++;
+    return written < 0 ? (int)written : 0;
+}
+
+int star_blocks_flush(struct cs_file *f)
+{
+    struct star_ib *ib = f->ib;
+    int64_t blocks = blocks_of_superblock(f), filled = ib->given % blocks ? ib->given % blocks : blocks;
+
+    if (ib->open_superblock < 0 || !ib->superblock_is_dirty)
+        return 0;
+    int64_t written = f->store->write(f->handle, ib->superblock, filled * f->ib_block,
+                                      ib->begin + ib->open_superblock * f->ib_superblock);
+    f->counts.requests[1]++;
+    f->counts.superblocks[1]++;
+    ib->superblock_is_dirty = false;
+    return written < 0 ? (int)written : 0;
+}
+
+int star_blocks_append(struct cs_file *f, const char *from, uint32_t *number)
+{
+    struct star_ib *ib = f->ib;
+    int64_t blocks = blocks_of_superblock(f), within = ib->given % blocks, superblock = superblock_of(f, ib->given);
+
+    if (superblock >= (int64_t)STAR_NONE / blocks - 1)
+        return -EFBIG;
+    if (within == 0) {
+        ib->open_superblock = superblock;
+        memset(ib->superblock, 0, (size_t)f->ib_superblock);
+    }
+    memcpy(ib->superblock + within * f->ib_block, from, (size_t)f->ib_block);
+    ib->superblock_is_dirty = true;
+    ib->given++;
+    *number = (uint32_t)(superblock * blocks + within);
+    if (ib->given % blocks != 0)
+        return 0;
+    int error = star_blocks_flush(f);
+    ib->open_superblock = -1;
+    return error;
+}

@@ -1,0 +1,11 @@
+#include "libpio/star/star_ib.h"
+#include "libpio/star/star_transfer.h"
+
+int star_flush_all(struct cs_file *f, enum cs_mode slowest)
+{
+    int error = slowest == CS_IB ? star_ib_enter(f) : star_flush(f);
+
+    star_note(f, error, INT64_MAX);
+    star_ib_flush(f);
+    return f->error;
+}

@@ -1,0 +1,311 @@
+/*
+ * A VP's stream in IB mode. Offsets in the NB and CB segments are where these modes have put them; behind, the VP has
+ * blocks of its own, of which one is in its buffer. A block that is full, or that makes room for another, goes to its
+ * place, or is given one.
+ */
+#include "libpio/star/star_ib.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/star/star_nodes.h"
+#include "libpio/star/star_transfer.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Entering and leaving ---- */
+
+/* Writes this node's blocks of the collective buffer, run by run: nobody else need come. */
+static void write_own_row(struct cs_file *f)
+{
+    const struct cs_shape *s = f->shape;
+
+    for (long i = 0, n; f->holds && f->is_dirty && i < s->local; i += n) {
+        for (n = 1; i + n < s->local && cs_number(s, i + n) == cs_number(s, i) + n;)
+            n++;
+        int64_t written = f->is_bad ? -EIO
+                                    : f->store->write(f->handle, f->buffer + i * f->row.block, n * f->row.block,
+                                                      f->row.file + cs_number(s, i) * f->row.block);
+        f->counts.requests[1]++;
+        star_note(f, written < 0 ? (int)written : 0, f->row.at);
+    }
+    star_drop(f);
+}
+
+static int make_state(struct cs_file *f, struct star_ib *ib)
+{
+    size_t local = (size_t)f->shape->local;
+
+    ib->vp = calloc(local + 1, sizeof *ib->vp);
+    ib->buffer = malloc(local * (size_t)f->ib_block + 1);
+    ib->superblock = malloc((size_t)f->ib_superblock);
+    ib->piece = calloc((size_t)f->read_buffers, sizeof *ib->piece);
+    if (!ib->vp || !ib->buffer || !ib->superblock || !ib->piece)
+        return -ENOMEM;
+    for (ib->pieces = 0; ib->pieces < f->read_buffers; ib->pieces++) {
+        ib->piece[ib->pieces] = (struct star_piece){.kind = -1, .bytes = malloc((size_t)f->ib_superblock)};
+        if (!ib->piece[ib->pieces].bytes)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static void free_state(const struct cs_file *f, struct star_ib *ib)
+{
+    for (long i = 0; ib->vp && i < f->shape->local; i++) {
+        free(ib->vp[i].block);
+        free(ib->vp[i].entry);
+    }
+    for (int k = 0; ib->piece && k < f->read_buffers; k++)
+        free(ib->piece[k].bytes);
+    free(ib->piece);
+    free(ib->vp);
+    free(ib->buffer);
+    free(ib->superblock);
+    free(ib);
+}
+
+void star_ib_free(struct cs_file *f)
+{
+    if (f->ib)
+        free_state(f, f->ib);
+    f->ib = NULL;
+}
+
+/* The first superblock of a session is a multiple of P. */
+static int64_t begin_of_turns(int64_t given)
+{
+    return (given + star_group.size - 1) / star_group.size * star_group.size;
+}
+
+int star_ib_begin(struct cs_file *f)
+{
+    if (f->ib)
+        return 0;
+    struct star_ib *ib = calloc(1, sizeof *ib);
+    int error = ib ? make_state(f, ib) : -ENOMEM;
+
+    if (ib) {
+        memset(ib->head, 0xff, sizeof ib->head);
+        ib->open_superblock = -1;
+        ib->base = begin_of_turns(f->superblocks);
+        ib->directory_base = begin_of_turns(f->directory_superblocks);
+        for (long i = 0; ib->vp && i < f->shape->local; i++)
+            ib->vp[i].held = -1, ib->vp[i].next = ib->vp[i].last = STAR_NONE;
+    }
+    f->ib = ib;
+    if (!error && f->first_handle >= 0)
+        error = star_directory_begin(f);
+    if (error && ib)
+        star_ib_free(f);
+    return error;
+}
+
+int star_ib_enter(struct cs_file *f)
+{
+    int error = star_ib_begin(f);
+
+    if (error || f->mode == CS_IB)
+        return error;
+    write_own_row(f);
+    star_blocks_forget(f);
+    f->ib->begin = (star_segments_file_end(&f->segments) + f->ib_superblock - 1) / f->ib_superblock * f->ib_superblock;
+    for (long i = 0; i < f->shape->local; i++) {
+        f->ib->vp[i].at = f->at;
+        f->ib->vp[i].is_at_end = f->is_at_end;
+    }
+    f->mode = CS_IB;
+    return 0;
+}
+
+/* ---- Errors ---- */
+
+void star_ib_note(struct cs_file *f, long i, int error)
+{
+    if (error && !f->ib->vp[i].error)
+        f->ib->vp[i].error = error;
+    star_note(f, error, INT64_MAX);
+}
+
+/* A superblock could not be written: the streams that had blocks in it end before them. */
+static void lose(struct cs_file *f, int64_t superblock, int error)
+{
+    int64_t per = f->ib_superblock / f->ib_block;
+
+    for (long i = 0; i < f->shape->local; i++) {
+        struct star_vp *vp = &f->ib->vp[i];
+
+        for (int64_t j = 0; j < vp->blocks; j++)
+            if (vp->block[j] != STAR_NONE && vp->block[j] / per == superblock) {
+                star_ib_note(f, i, error);
+                vp->blocks = j;
+                vp->bytes = least(vp->bytes, j * f->ib_block);
+                if (vp->held >= j)
+                    vp->held = -1, vp->is_dirty = false;
+            }
+    }
+}
+
+/* ---- The buffer of a VP ---- */
+
+static char *buffer_of(const struct cs_file *f, long i)
+{
+    return f->ib->buffer + i * f->ib_block;
+}
+
+/* Gives the block in the buffer its place, or brings it there. */
+static int put_held(struct cs_file *f, long i)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t j = vp->held, superblock;
+
+    if (j < 0 || !vp->is_dirty)
+        return 0;
+    vp->is_dirty = false;
+    if (vp->block[j] != STAR_NONE)
+        return star_blocks_write(f, star_blocks_place(f, vp->block[j]), buffer_of(f, i), f->ib_block);
+    int error = star_blocks_append(f, buffer_of(f, i), &vp->block[j]);
+    vp->changed_from = least(vp->changed_from, j);
+    superblock = vp->block[j] / (f->ib_superblock / f->ib_block);
+    if (error && vp->block[j] != STAR_NONE)
+        lose(f, superblock, error);
+    return error;
+}
+
+/* Makes the buffer hold block j; covers: all of it will be written. */
+static int hold(struct cs_file *f, long i, int64_t j, bool covers)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+
+    if (vp->held == j)
+        return 0;
+    int error = put_held(f, i);
+    vp->held = -1;
+    if (error)
+        return error;
+    memset(buffer_of(f, i), 0, (size_t)f->ib_block);
+    if (!covers && j < vp->blocks && vp->block[j] != STAR_NONE)
+        error = star_blocks_read(f, STAR_DATA, star_blocks_place(f, vp->block[j]), buffer_of(f, i), f->ib_block);
+    if (!error)
+        vp->held = j;
+    return error;
+}
+
+/* ---- Transfers ---- */
+
+int64_t star_ib_end(const struct cs_file *f, long i)
+{
+    return f->ib->vp[i].bytes > 0 ? star_segments_end(&f->segments) + f->ib->vp[i].bytes
+                                  : star_segments_end(&f->segments);
+}
+
+/* A part in the NB or CB segment, within one block. */
+static int64_t move_in_row(struct cs_file *f, long i, bool writes, char *buf, int64_t n)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    struct star_row row = star_segments_row(&f->segments, vp->at);
+    int64_t within = vp->at - row.at, at = row.file + cs_number(f->shape, i) * row.block + within;
+
+    n = least(least(n, row.block - within), star_segments_end(&f->segments) - vp->at);
+    int error = writes ? star_blocks_write(f, at, buf, n) : star_blocks_read(f, STAR_DATA, at, buf, n);
+    return error ? error : n;
+}
+
+/* A part in the IB segment, within one block. */
+static int64_t move_in_block(struct cs_file *f, long i, bool writes, char *buf, int64_t n)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t at = vp->at - star_segments_end(&f->segments), j = at / f->ib_block, within = at % f->ib_block;
+    int error;
+
+    n = least(n, f->ib_block - within);
+    /* A writer needs to know all entries, as the last gets another behind it. */
+    error = star_directory_find(f, i, writes ? INT64_MAX : j);
+    if (!error && writes)
+        error = star_directory_reach(f, i, j);
+    if (!error)
+        error = hold(f, i, j, writes && n == f->ib_block);
+    if (error)
+        return error;
+    if (!writes) {
+        memcpy(buf, buffer_of(f, i) + within, (size_t)n);
+        return n;
+    }
+    memcpy(buffer_of(f, i) + within, buf, (size_t)n);
+    vp->is_dirty = true;
+    vp->bytes = at + n > vp->bytes ? at + n : vp->bytes;
+    if (within + n == f->ib_block) {
+        error = put_held(f, i);
+        vp->held = -1;
+    }
+    return error ? error : n;
+}
+
+static int64_t move(struct cs_file *f, long i, bool writes, char *buf, int64_t n)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t done = 0, part = 0;
+
+    if (vp->is_bad)
+        star_ib_note(f, i, -EIO);
+    while (done < n && part >= 0 && !vp->is_bad) {
+        bool in_row = vp->at < star_segments_end(&f->segments);
+
+        part = in_row ? move_in_row(f, i, writes, buf + done, n - done)
+                      : move_in_block(f, i, writes, buf + done, n - done);
+        if (part > 0) {
+            done += part;
+            vp->at += part;
+        }
+    }
+    if (part < 0)
+        star_ib_note(f, i, (int)part);
+    return done;
+}
+
+int64_t star_ib_write(struct cs_file *f, long i, const char *from, int64_t n)
+{
+    if (f->ib->vp[i].error) /* what follows what is lost would lie in a wrong place */
+        return f->ib->vp[i].moved = 0;
+    if (f->appends && n > 0)
+        f->ib->vp[i].at = star_ib_end(f, i);
+    return f->ib->vp[i].moved = move(f, i, true, (char *)from, n);
+}
+
+int64_t star_ib_read(struct cs_file *f, long i, char *to, int64_t n)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t left = star_ib_end(f, i) - vp->at;
+
+    if (n > 0 && left < n)
+        vp->is_at_end = true;
+    return vp->moved = move(f, i, false, to, least(n, left < 0 ? 0 : left));
+}
+
+/* ---- All VPs ---- */
+
+void star_ib_flush(struct cs_file *f)
+{
+    for (long i = 0; f->ib && i < f->shape->local; i++)
+        star_ib_note(f, i, put_held(f, i));
+    if (!f->ib)
+        return;
+    int64_t superblock = f->ib->open_superblock;
+    int error = star_blocks_flush(f);
+    if (error) {
+        star_note(f, error, INT64_MAX);
+        lose(f, superblock, error);
+    }
+}
+
+bool star_ib_has_bytes(const struct cs_file *f)
+{
+    for (long i = 0; f->ib && i < f->shape->local; i++)
+        if (f->ib->vp[i].bytes > 0)
+            return true;
+    return false;
+}
