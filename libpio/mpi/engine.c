@@ -47,26 +47,37 @@ static long look(int *process, int *type)
     return trap_test_context(process, type, mpi_world.group.context);
 }
 
+/* Waits until a message is there that a wildcard sees. */
+static void await_any(void)
+{
+    struct abi_poll any = {.kind = ABI_POLL_MESSAGE, .events = ABI_POLL_IN, .ufid = -1, .type = -1};
+
+    any.context = (uint16_t)mpi_world.group.context;
+    trap_poll(&any, 1, ~0ull, 0);
+}
+
+/* Data that lands is read straight to its place, so what comes is looked at first. */
 bool engine_step(bool waits)
 {
-    long most = receives_data() ? (long)sizeof in.header : (long)sizeof in; /* data goes to its place */
     int process = N_ANY, type = N_ANY;
     long n = 0;
 
-    if (waits) {
+    if (waits)
         mpi_tell_wait();
-        n = trap_read_context(&in, most, &process, &type, mpi_world.group.context);
-    }
-    if (!waits || n == -N_EMSGSIZE) {
+    if (waits && !receives_data()) {
+        n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+    } else {
+        if (waits)
+            await_any();
         n = look(&process, &type);
         if (n == -N_EAGAIN)
             return false;
-        if (n == -N_EIO || (n >= 0 && type < WIRE_DATA)) /* a loss is taken out of the queue, too */
-            n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
-        else if (n >= 0) {
+        if (n >= 0 && type >= WIRE_DATA) {
             receive_data(process, type, NULL, n);
             return true;
         }
+        if (n >= 0 || n == -N_EIO) /* a loss is taken out of the queue, too */
+            n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
     }
     if (n < 0)
         handle_error(process, type, n);
