@@ -3,6 +3,7 @@
  * or interleaved, and the time is that of all of them.
  *
  *   cfsbench TEST OP nodes=N block=B [file=BYTES] [disks=D] [first=F] [async=0] [skew_us=U seed=S]
+ *            [group=G turn=part|call]
  *
  *   TEST   part    node i has bytes [i S / N, (i + 1) S / N) of a file of S bytes
  *          inter   block j of node i is block j N + i
@@ -11,11 +12,14 @@
  *          open    opens the file, reads or writes a byte, closes it
  *   OP     read, write
  *
+ * group=G: the nodes are in G groups, in each of which one is active at a time [P2 section 7.0]: for the whole of its
+ * part, or with turn=call for one call, after which the next one has its turn.
+ *
  * Nodes F to F + N - 1 work, the others wait. As [P2 section 4.0]: synchronize, start the clock, open, transfer, close,
  * synchronize, stop the clock; the file is preallocated. Data is checked with the clock stopped. The file is made
  * anew first, by all nodes if it is to be read, and the caches are emptied. Prints one line:
  *
- *   cfs test=part op=read nodes=64 block=65536 bytes=134217728 us=... mb_s=... requests=... hits=... moved=... needed=...
+ *   cfs test=part op=read nodes=64 block=65536 bytes=134217728 us=... mb_s=... requests=... moved=... needed=...
  *
  * where a MB has 2^20 bytes, the counts are those of all disks while the clock ran, `moved` the blocks that commands
  * of drives have read or written in it, and `needed` those that the test is about.
@@ -34,6 +38,7 @@
 
 #define NAME  "/cfs/bench"
 #define SYNC  1
+#define TURN  2
 #define DISKS 32
 
 enum test { PART, INTER, BCAST, ONE, OPEN, TESTS };
@@ -41,7 +46,7 @@ static const char *const test_names[TESTS] = {"part", "inter", "bcast", "one", "
 
 static struct {
     enum test test;
-    int write, nodes, first, async, disks, skew_us;
+    int write, nodes, first, async, disks, skew_us, groups, by_call;
     long block, file;
     unsigned seed;
 } o = {.nodes = 1, .block = 4096, .file = 1L << 20, .disks = 0, .seed = 1};
@@ -56,7 +61,7 @@ static void usage(const char *what)
     if (own == 0)
         fprintf(stderr,
                 "cfsbench: '%s'; usage: cfsbench part|inter|bcast|one|open read|write nodes=N block=B [file=BYTES] "
-                "[disks=D] [first=F] [async=0|1] [skew_us=U] [seed=S]\n",
+                "[disks=D] [first=F] [async=0|1] [skew_us=U] [seed=S] [group=G] [turn=part|call]\n",
                 what);
     exit(2);
 }
@@ -106,6 +111,10 @@ static void read_word(const char *word)
         o.skew_us = (int)n;
     else if (is_key(word, "seed", &n))
         o.seed = (unsigned)n;
+    else if (is_key(word, "group", &n))
+        o.groups = (int)n;
+    else if (strcmp(word, "turn=call") == 0 || strcmp(word, "turn=part") == 0)
+        o.by_call = word[5] == 'c';
     else
         usage(word);
 }
@@ -125,6 +134,8 @@ static void read_arguments(int argc, char **argv)
         read_word(argv[i]);
     if (o.nodes < 1 || o.first + o.nodes > all)
         usage("nodes");
+    if (o.groups > 0 && o.nodes > o.groups && o.nodes % o.groups != 0)
+        usage("group: does not divide nodes");
     if (o.block < 1 || o.block > 4 << 20)
         usage("block");
     if (o.test != OPEN && o.test != BCAST && o.file % ((long)o.nodes * o.block) != 0)
@@ -248,6 +259,46 @@ static void transfer(int fd, long at, long n)
         cread(fd, buf, (unsigned)n);
 }
 
+/* ---- Turns ---- */
+
+/* Waits until the member before this one has passed the turn on. The first member's first turn is there. */
+static void await_turn(int first)
+{
+    char word;
+    int i = own - o.first, from = o.first + (i - o.groups + o.nodes) % o.nodes, type = TURN;
+
+    if (o.groups == 0 || o.nodes <= o.groups || (first && i < o.groups))
+        return;
+    if (nread(&word, 1, &from, &type, NULL) != 1)
+        fail("nread");
+}
+
+/* last: no member comes after this turn. */
+static void pass_turn(int last)
+{
+    int i = own - o.first;
+
+    if (o.groups == 0 || o.nodes <= o.groups || (last && i + o.groups >= o.nodes))
+        return;
+    if (nwrite("t", 1, o.first + (i + o.groups) % o.nodes, TURN, NULL) < 0)
+        fail("nwrite");
+}
+
+static void transfer_all(int fd)
+{
+    if (!o.by_call)
+        await_turn(1);
+    for (long i = 0, at; (at = place(i)) >= 0; i++) {
+        if (o.by_call)
+            await_turn(i == 0);
+        transfer(fd, at, bytes_at(at));
+        if (o.by_call)
+            pass_turn(place(i + 1) < 0);
+    }
+    if (!o.by_call)
+        pass_turn(1);
+}
+
 static void run(void)
 {
     int fd = open(NAME, o.write ? O_RDWR : O_RDONLY);
@@ -257,8 +308,7 @@ static void run(void)
     if (o.test == OPEN)
         transfer(fd, 0, 1);
     else
-        for (long i = 0, at; (at = place(i)) >= 0; i++)
-            transfer(fd, at, bytes_at(at));
+        transfer_all(fd);
     if (close(fd) < 0)
         fail("close");
 }

@@ -91,8 +91,8 @@ int cfs_file_truncate(struct cfs_open *f);
 
 #define CFS_MOVES_MAX 32u
 
-/* Moves n bytes at an offset, with one request under way. Returns the bytes moved, fewer at the end of the file or where
- * the disks are full; an error if there are none. */
+/* Moves n bytes at an offset, with one request under way. Returns the bytes moved, fewer at the end of the file or
+ * where the disks are full; an error if there are none. */
 int64_t cfs_move(struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at);
 /* Begins the same, with several. *expected: how many bytes it will move, if nothing fails. Returns an id, above 0.
  * -N_EAGAIN. */

@@ -1,8 +1,8 @@
 /*
  * Growth: the client holds it at the home disk, asks each disk for blocks, and sets the pointers, page by page.
  *
- * Block k goes to the disk after that of block k - 1, the first one to the file's number mod its disks [P2 section 3.0];
- * a disk that is full is passed over. A file grows by whole groups of eight blocks on each of its disks.
+ * Block k goes to the disk after that of block k - 1, the first one to the file's number mod its disks [P2 section
+ * 3.0]; a disk that is full is passed over. A file grows by whole groups of eight blocks on each of its disks.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Judges the disks of a Concurrent File System on the host, by debugfs and the layout of docs/cfs.md alone.
 
-    cfs_judge.py check IMAGE...         every pointer leads to a block of the file's part on its disk, and no two to one;
-                                        prints "N files, M blocks"
-    cfs_judge.py cat PATH IMAGE...      writes the file's bytes
+    cfs_judge.py check IMAGE...       every pointer leads to a block of the file's part on its disk, and no two to
+                                      one; prints "N files, M blocks"
+    cfs_judge.py cat PATH IMAGE...    writes the file's bytes
 
 The images are the disks in order. What is wrong is one line on the standard error, and status 1.
 """

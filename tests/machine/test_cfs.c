@@ -137,10 +137,11 @@ static double value(const char *line, const char *name)
     return strtod(at + strlen(name), NULL);
 }
 
-static char *bench(const char *dim, const char *test, const char *op, const char *words[4])
+static char *bench(const char *dim, const char *test, const char *op, const char *words[5])
 {
-    struct ncube_run r = {
-        .dim = dim, .program = "examples/cfsbench", .args = {test, op, words[0], words[1], words[2], words[3]}};
+    struct ncube_run r = {.dim = dim,
+                          .program = "examples/cfsbench",
+                          .args = {test, op, words[0], words[1], words[2], words[3], words[4]}};
     struct outcome o = run(r, "timing = \"ipsc-860\";", true);
 
     cr_assert_eq(o.status, 0, "%s", o.err);
@@ -154,7 +155,7 @@ static char *bench(const char *dim, const char *test, const char *op, const char
 Test(cfs, parts_and_interleaved_blocks_agree_where_they_are_the_same)
 {
     static const char *const ops[] = {"read", "write"};
-    const char *words[4] = {"nodes=1", "block=256K", "file=256K", NULL};
+    const char *words[5] = {"nodes=1", "block=256K", "file=256K"};
 
     for (int i = 0; i < 2; i++) {
         char *part = bench("2", "part", ops[i], words), *inter = bench("2", "inter", ops[i], words);
@@ -168,7 +169,7 @@ Test(cfs, parts_and_interleaved_blocks_agree_where_they_are_the_same)
 /* Eight streams that fit into the caches move each block once; with a cache of four groups on each disk they do not. */
 Test(cfs, the_benchmark_counts_what_moves)
 {
-    const char *words[4] = {"nodes=8", "block=16K", "file=4M", NULL};
+    const char *words[5] = {"nodes=8", "block=16K", "file=4M"};
     char *line = bench("3", "part", "read", words);
 
     cr_expect_eq(value(line, " bytes="), 4194304);
@@ -177,6 +178,23 @@ Test(cfs, the_benchmark_counts_what_moves)
     cr_expect_geq(value(line, " moved="), 1024, "%s", line);
     cr_expect_geq(value(line, " requests="), 1024, "%s", line);
     free(line);
+}
+
+/* Two groups of four nodes, of which one is active at a time, take longer than eight nodes at once; the bytes are the
+ * same, as the benchmark checks them. */
+Test(cfs, groups_take_turns)
+{
+    const char *words[5] = {"nodes=8", "block=16K", "file=1M"};
+    char *free_for_all = bench("3", "part", "read", words);
+
+    for (int by_call = 0; by_call < 2; by_call++) {
+        const char *grouped[5] = {"nodes=8", "block=16K", "file=1M", "group=2", by_call ? "turn=call" : "turn=part"};
+        char *line = bench("3", "part", "read", grouped);
+
+        cr_expect_gt(value(line, " us="), value(free_for_all, " us=") * 1.1, "%s%s", line, free_for_all);
+        free(line);
+    }
+    free(free_for_all);
 }
 
 Test(cfs, repeats_every_event)
