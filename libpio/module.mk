@@ -14,8 +14,8 @@ CFS_CORE := $(addprefix libpio/cfs/,cfs_file.c cfs_grow.c cfs_header.c cfs_machi
 CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_device.c cfs_node.c)
 # Parallel files of virtual processors: what needs no node, and the rest
 STAR_CORE := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c scopes.c star_nodes.c star_table.c row_move.c \
-    star_buffer.c star_flush.c star_ib.c star_blocks.c star_directory.c star_transfer.c star_seek.c star_open.c \
-    store_unix.c)
+    star_buffer.c star_flush.c star_ib.c star_blocks.c star_directory.c star_transfer.c star_seek.c star_stdio.c \
+    star_open.c store_unix.c)
 STAR_SRCS := $(STAR_CORE) libpio/star/star_modes.c libpio/star/store_pio.c
 LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS) \
     $(MPI_SRCS) $(STAR_SRCS) $(CFS_SRCS)

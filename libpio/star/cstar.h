@@ -179,6 +179,13 @@ void cs_feof(CS_FILE *f, bool *is);
 void cs_ferror(CS_FILE *f, bool *is);
 void cs_clearerr(CS_FILE *f); /* of all VPs */
 
+/* In CS_EACH: the stream of the VP whose turn it is, for all calls of <stdio.h>, but for seeks. Local. A node that
+ * takes one goes to CS_IB, alone; the others follow with their next call for that file. It is one FILE for each file
+ * and node: what a VP has pushed back by ungetc is lost when another one's turn comes. It ends with the file; fclose of
+ * it does not close the file.
+ * NULL: EBADF; EINVAL: not in CS_EACH, or an external file that has not been read yet; ENOMEM, EIO ... */
+FILE *cs_vp(CS_FILE *f);
+
 int cs_fileno(CS_FILE *f);         /* local: 64 - 255; -1: EBADF */
 enum cs_mode cs_fmode(CS_FILE *f); /* local: this node's mode */
 

@@ -9,7 +9,10 @@
 
 bool CS__everywhere;
 
+void (*star_each_ends)(void);
+
 static struct cs_scope_ *innermost;
+static long current_vp;
 
 static void note_everywhere(void)
 {
@@ -35,8 +38,11 @@ struct cs_scope_ *cs_enter_(struct cs_scope_ *scope)
 void cs_leave_(struct cs_scope_ *scope)
 {
     innermost = scope->outer;
-    if (scope->kind == CS_SCOPE_EACH && !star_is_elemental())
+    if (scope->kind == CS_SCOPE_EACH && !star_is_elemental()) {
+        if (star_each_ends)
+            star_each_ends();
         star_modes_global();
+    }
     note_everywhere();
 }
 
@@ -70,7 +76,12 @@ long cs_next_active_(long local)
     do
         local++;
     while (local < n && !CS__everywhere && !cs_active(local));
-    return local < n ? local : -1;
+    return current_vp = local < n ? local : -1;
+}
+
+long star_current_vp(void)
+{
+    return current_vp;
 }
 
 bool star_all_active(void)
@@ -89,6 +100,8 @@ bool star_any_active(void)
 
 void star_scopes_end(void)
 {
+    if (star_is_elemental() && star_each_ends)
+        star_each_ends();
     innermost = NULL;
     note_everywhere();
 }

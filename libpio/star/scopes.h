@@ -17,6 +17,10 @@ bool star_is_elemental(void);
 bool star_all_active(void);
 bool star_any_active(void);
 
+/* Elemental code: the VP whose turn it is; and what is done when CS_EACH ends, set by who needs it. */
+long star_current_vp(void);
+extern void (*star_each_ends)(void);
+
 /* The program ends: no scope is in effect. */
 void star_scopes_end(void);
 

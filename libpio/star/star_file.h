@@ -43,6 +43,8 @@ struct cs_file {
     int64_t ib_block, ib_pointers, ib_superblock, superblocks, directory_superblocks;
     int first_handle, directory_handle; /* -1: not open */
     int read_buffers;
+    FILE *stream; /* of one VP at a time (star_stdio.c), or NULL */
+    long stream_vp;
     struct cs_counts counts;
 };
 

@@ -47,6 +47,8 @@ struct cs_file *star_file_new(void)
 
 void star_file_free(struct cs_file *f)
 {
+    if (f->stream)
+        fclose(f->stream);
     table[f->fd - STAR_FD_FIRST] = NULL;
     star_ib_free(f);
     cs_shape_free(f->own_shape);

@@ -201,6 +201,15 @@ static void one_exits(void)
     nlocal();
 }
 
+/* One VP prints. */
+static void elemental(void)
+{
+    struct star_program p = {.o = &options, .name = file_name()};
+
+    check(star_program_prints(&p), "%s", p.why);
+    nlocal();
+}
+
 /* What an earlier run of the machine has left. */
 static void finds_doubles(void)
 {
@@ -226,14 +235,9 @@ static void finds_doubles(void)
 }
 
 static const struct test_case cases[] = {
-    {"random program", random_program},
-    {"doubles", doubles},
-    {"finds doubles", finds_doubles},
-    {"prints", prints},
-    {"part of the nodes", part_of_the_nodes},
-    {"full volume", full_volume},
-    {"one exits", one_exits},
-    {NULL, NULL},
+    {"random program", random_program}, {"doubles", doubles},     {"finds doubles", finds_doubles},
+    {"elemental", elemental},           {"prints", prints},       {"part of the nodes", part_of_the_nodes},
+    {"full volume", full_volume},       {"one exits", one_exits}, {NULL, NULL},
 };
 
 int main(int argc, char **argv)

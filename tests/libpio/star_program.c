@@ -425,3 +425,82 @@ void star_program_free(struct star_program *p)
     free(p->stream);
     p->stream = NULL;
 }
+
+/* ---- One VP prints ---- */
+
+#define PRINTERS    11
+#define THE_PRINTER 5
+
+#define EXPECT(condition)                                                                               \
+    do                                                                                                  \
+        if (!(condition)) {                                                                             \
+            snprintf(p->why, sizeof p->why, "line %d: %s (%s)", __LINE__, #condition, strerror(errno)); \
+            return false;                                                                               \
+        }                                                                                               \
+    while (0)
+
+static void print(FILE *to, long vp) /* takes a FILE of either kind */
+{
+    fprintf(to, "VP %ld is %d\n", vp, 42);
+}
+
+static bool prints(struct star_program *p, struct cs_shape *s)
+{
+    double x[PRINTERS];
+    CS_FILE *f = cs_fopen_with(p->name, "w", NULL, p->o);
+    bool printed = false;
+
+    EXPECT(f && cs_vp(f) == NULL && errno == EINVAL);
+    CS_EACH(i) x[i] = (double)cs_number(s, i);
+    EXPECT(cs_fwrite(CS_PAR(s, x), sizeof *x, 1, f) == 1 && cs_fmode(f) == CS_NB);
+    long reductions = cs_fcounts(f)->reductions;
+    CS_EACH(i)
+    {
+        if (cs_number(s, i) == THE_PRINTER) {
+            print(cs_vp(f), cs_number(s, i));
+            printed = true;
+        }
+    }
+    EXPECT(cs_fmode(f) == (printed ? CS_IB : CS_NB)); /* this node alone, and no message */
+    EXPECT(cs_fcounts(f)->reductions == reductions);
+    EXPECT(cs_fwrite(CS_PAR(s, x), sizeof *x, 1, f) == 1 && cs_fmode(f) == CS_IB); /* all have heard of it */
+    CS_EACH(i) print(cs_vp(f), cs_number(s, i));
+    EXPECT(cs_fclose(f) == 0);
+    return true;
+}
+
+static bool scans(struct star_program *p, struct cs_shape *s)
+{
+    double x[PRINTERS];
+    CS_FILE *f = cs_fopen_with(p->name, "r", NULL, p->o);
+
+    EXPECT(f && cs_fread(CS_PAR(s, x), sizeof *x, 1, f) == 1);
+    CS_EACH(i)
+    {
+        FILE *own = cs_vp(f);
+        long vp = -1;
+        int value = 0;
+
+        EXPECT(own && x[i] == (double)cs_number(s, i));
+        if (cs_number(s, i) == THE_PRINTER)
+            EXPECT(fscanf(own, "VP %ld is %d", &vp, &value) == 2 && vp == THE_PRINTER && getc(own) == '\n');
+        EXPECT(fread(&x[i], sizeof *x, 1, own) == 1 && x[i] == (double)cs_number(s, i));
+        int c = getc(own);
+        EXPECT(c == 'V' && ungetc(c, own) == c);
+        EXPECT(fscanf(own, "VP %ld is %d", &vp, &value) == 2 && vp == cs_number(s, i) && value == 42);
+        EXPECT(getc(own) == '\n' && getc(own) == EOF && feof(own));
+    }
+    EXPECT(cs_fclose(f) == 0);
+    return true;
+}
+
+bool star_program_prints(struct star_program *p)
+{
+    const long n = PRINTERS;
+    struct cs_shape *s = cs_shape(1, &n);
+    bool passes = false;
+
+    CS_WITH(s) passes = prints(p, s) && scans(p, s);
+    cs_shape_free(s);
+    return passes;
+}

@@ -34,4 +34,7 @@ struct star_program {
 bool star_program_run(struct star_program *p);
 void star_program_free(struct star_program *p);
 
+/* A program in which one VP prints between writes of all, and then all read it. False: *p says why. */
+bool star_program_prints(struct star_program *p);
+
 #endif

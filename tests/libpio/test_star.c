@@ -43,6 +43,25 @@ static bool run_program(void *arg)
     return passes;
 }
 
+static bool run_prints(void *arg)
+{
+    struct star_program *p = arg;
+    bool passes = star_program_prints(p);
+
+    if (!passes)
+        fprintf(stderr, "%s\n", p->why);
+    return passes;
+}
+
+Test(star, one_vp_prints_and_all_hear_of_it, .init = make_folder, .fini = remove_folder)
+{
+    const struct cs_options o = {.layout = &(struct pio_layout){.block_size = 1}};
+    struct star_program p = {.name = path, .o = &o};
+
+    for (int nodes = 1; nodes <= 13; nodes += 3)
+        cr_assert(fake_nodes_run(nodes, run_prints, &p), "%d nodes", nodes);
+}
+
 /* What is in the files is what the streams have. */
 static void compare_streams(struct star_program *p, const char *about)
 {

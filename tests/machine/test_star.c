@@ -159,6 +159,17 @@ Test(star, a_full_volume_leaves_what_all_have_written)
     folder_remove(folder);
 }
 
+Test(star, one_vp_prints_and_all_hear_of_it)
+{
+    char *folder = folder_with_images(VOLUMES, 1200, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+
+    must_pass(machine, "-n", "4", "elemental");
+    must_pass(machine, "-n", "1", "elemental");
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(star, a_node_in_exit_is_the_others_error)
 {
     char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
