@@ -136,29 +136,37 @@ void lost_note(struct proc *p, const struct message *m, const struct ncu_cause *
         note_message(p, m, cause);
 }
 
-int lost_tell(struct proc *p, uint32_t node)
+/* Returns `status`, or the error of a loss there if that is 0. *kept: a record of losses is left. */
+static RARE int tell(struct proc *p, uint32_t node, int status, bool *kept)
 {
-    int status = p->lost_status;
-    bool kept = false;
-
-    p->lost_status = 0;
     for (struct lost **link = &p->lost; *link;) {
         struct lost *l = *link;
 
         if (is_end(l) || (node != LOST_TO_ANY && l->node != node)) {
-            kept = kept || !is_end(l);
+            *kept |= !is_end(l);
             link = &l->next;
             continue;
         }
         status = status ? status : l->status;
         l->status = l->unreported = 0;
         pay(p, l);
-        kept = kept || l->owed;
+        *kept |= l->owed > 0;
         if (l->owed)
             link = &l->next;
         else
             remove(link);
     }
+    return status;
+}
+
+int lost_tell(struct proc *p, uint32_t node)
+{
+    int status = p->lost_status;
+    bool kept = false;
+
+    p->lost_status = 0;
+    if (p->lost)
+        status = tell(p, node, status, &kept);
     p->long_way = kept || charge_is_due();
     return status;
 }

@@ -44,8 +44,8 @@ void **lost_owe_end(struct proc *p, uint32_t node);
 #define LOST_KEPT_BYTES 48u
 
 /* At the end of a process: lost_pay sends the notices that it owes once more, and tells the servers, whose answers it
- * waits for. When its sends are done, lost_end prints
- * the losses that were never reported, if the program ended by itself, and frees the records. */
+ * waits for. When its sends are done, lost_end prints the losses that were never reported, if the program ended by
+ * itself, and frees the records. */
 void lost_pay(struct proc *p);
 void lost_end(struct proc *p);
 
