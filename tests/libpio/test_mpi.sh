@@ -29,8 +29,7 @@ compare() { # NAME ARG...
     for ranks in 1 3 4 8 16; do
         mpirun -d 4 -n $ranks "./$name" "$@" >ours 2>&1
         same "$name on $ranks ranks passes" "$name on $ranks: passed" "$(tail -n 1 ours)"
-        # Open MPI 4.1 on 16 ranks now and then gives a receive in MPI_COMM_WORLD a message of another communicator.
-        [ $judges = yes ] && [ "$name $ranks" != "communicators 16" ] || continue
+        [ $judges = yes ] || continue
         $judge -n $ranks "./$name.judge" "$@" >theirs 2>&1
         same "$name on $ranks ranks: as with Open MPI" "$(cat theirs)" "$(cat ours)"
     done
