@@ -190,9 +190,29 @@ static int hold(struct cs_file *f, long i, int64_t j, bool covers)
     memset(buffer_of(f, i), 0, (size_t)f->ib_block);
     if (!covers && j < vp->blocks && vp->block[j] != STAR_NONE)
         error = star_blocks_read(f, STAR_DATA, star_blocks_place(f, vp->block[j]), buffer_of(f, i), f->ib_block);
-    if (!error)
+    if (!error) {
         vp->held = j;
+        vp->held_at = star_segments_end(&f->segments) + j * f->ib_block;
+    }
     return error;
+}
+
+/* Where n bytes from the VP's offset on lie, if they are within the block in the buffer, and do not fill it up; else
+ * NULL. This is the way of most small items. */
+static char *in_buffer(const struct cs_file *f, long i, int64_t n)
+{
+    const struct star_vp *vp = &f->ib->vp[i];
+    int64_t within = vp->at - vp->held_at;
+
+    return vp->held >= 0 && within >= 0 && within + n < f->ib_block ? buffer_of(f, i) + within : NULL;
+}
+
+static void copy(char *to, const char *from, int64_t n)
+{
+    if (n == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, (size_t)n);
 }
 
 /* ---- Transfers ---- */
@@ -271,9 +291,18 @@ int64_t star_ib_write(struct cs_file *f, long i, const char *from, int64_t n)
 {
     if (f->ib->vp[i].error) /* what follows what is lost would lie in a wrong place */
         return f->ib->vp[i].moved = 0;
+    struct star_vp *vp = &f->ib->vp[i];
     if (f->appends && n > 0)
-        f->ib->vp[i].at = star_ib_end(f, i);
-    return f->ib->vp[i].moved = move(f, i, true, (char *)from, n);
+        vp->at = star_ib_end(f, i);
+    char *to = n > 0 ? in_buffer(f, i, n) : NULL;
+    if (!to)
+        return vp->moved = move(f, i, true, (char *)from, n);
+    copy(to, from, n);
+    vp->at += n;
+    vp->is_dirty = true;
+    int64_t bytes = vp->held * f->ib_block + (vp->at - vp->held_at);
+    vp->bytes = bytes > vp->bytes ? bytes : vp->bytes;
+    return vp->moved = n;
 }
 
 int64_t star_ib_read(struct cs_file *f, long i, char *to, int64_t n)
@@ -283,6 +312,12 @@ int64_t star_ib_read(struct cs_file *f, long i, char *to, int64_t n)
 
     if (n > 0 && left < n)
         vp->is_at_end = true;
+    const char *from = n > 0 && left >= n && !vp->is_bad ? in_buffer(f, i, n) : NULL;
+    if (from) {
+        copy(to, from, n);
+        vp->at += n;
+        return vp->moved = n;
+    }
     return vp->moved = move(f, i, false, to, least(n, left < 0 ? 0 : left));
 }
 

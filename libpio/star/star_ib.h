@@ -26,10 +26,11 @@ struct star_vp {
     int64_t changed_from; /* block[] and what the directory has agree below it */
     uint32_t *entry;      /* [entries]: those that have been read */
     int64_t entries, all_entries;
-    uint32_t next; /* the entry behind these */
-    uint32_t last; /* as .first has it */
-    int64_t held;  /* number of the block in the buffer; -1: none */
-    bool is_bad;   /* .first does not make sense for it: it stays as it is, with these bytes */
+    uint32_t next;   /* the entry behind these */
+    uint32_t last;   /* as .first has it */
+    int64_t held;    /* number of the block in the buffer; -1: none */
+    int64_t held_at; /* the VP's offset at which it begins */
+    bool is_bad;     /* .first does not make sense for it: it stays as it is, with these bytes */
     uint64_t bad_bytes;
 };
 
