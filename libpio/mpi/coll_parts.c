@@ -1,7 +1,7 @@
 /*
  * Gather, scatter, all-gather and all-to-all [5.5 to 5.8]. Parts of dense types that lie side by side are used where
- * they are; others are packed into memory of their own. Where only the root knows all lengths (the v forms of gather and
- * scatter), it exchanges a message with every rank.
+ * they are; others are packed into memory of their own. Where only the root knows all lengths (the v forms of gather
+ * and scatter), it exchanges a message with every rank.
  */
 #include <stdlib.h>
 #include <string.h>

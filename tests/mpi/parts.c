@@ -1,7 +1,7 @@
 /*
  * Collective calls that move parts [5.5 to 5.8], scans, and reductions whose results are shared out [5.10, 5.11]:
- * random lengths, roots and displacements, dense types and vectors on either side, in place and not. Element i of what rank a
- * has for rank b is value(a, b, i).
+ * random lengths, roots and displacements, dense types and vectors on either side, in place and not. Element i of what
+ * rank a has for rank b is value(a, b, i).
  *
  *     parts ROUNDS SEED
  */
