@@ -25,9 +25,11 @@
 #include "vertex/contract/traps.h"
 #include "vertex/shared/text.h"
 
-#define CACHE_BYTES  (1u << 20)  /* of all volumes together */
-#define TABLES_BYTES (64u << 10) /* for open files and inodes, whatever else memory is used for, */
-#define TABLES_SHARE 8u          /* and as much of what is left, up to this part of the node's memory */
+#define CACHE_BYTES  (1u << 20)   /* of all volumes together, */
+#define SMALL_BYTES  (2u << 20)   /* but on nodes of no more memory */
+#define CACHE_SMALL  (128u << 10) /* this */
+#define TABLES_BYTES (64u << 10)  /* for open files and inodes, whatever else memory is used for, */
+#define TABLES_SHARE 8u           /* and as much of what is left, up to this part of the node's memory */
 
 _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every drive");
 
@@ -184,6 +186,11 @@ static struct blockdev disk_of(uint32_t drive, uint64_t sectors)
         .read = drive_read, .write = drive_write, .sectors = sectors, .ctx = (void *)(uintptr_t)drive};
 }
 
+static uint32_t cache_bytes(const struct abi_drive *info)
+{
+    return info->ram_bytes <= SMALL_BYTES ? CACHE_SMALL : CACHE_BYTES;
+}
+
 static struct server *start_server(void)
 {
     struct abi_drive info[SERVE_DRIVES];
@@ -201,8 +208,8 @@ static struct server *start_server(void)
         take_memory(drives == 0 ? 0 : info[0].ram_bytes);
     for (uint32_t drive = 0; drive < drives; drive++) {
         struct blockdev dev = disk_of(drive, info[drive].sectors);
-        int status = server_mount(s, drive, &dev, info[drive].volume, CACHE_BYTES / drives, &info[drive].cache, text,
-                                  sizeof text);
+        int status = server_mount(s, drive, &dev, info[drive].volume, cache_bytes(&info[drive]) / drives,
+                                  &info[drive].cache, text, sizeof text);
 
         report_mount(drive, status, text);
     }

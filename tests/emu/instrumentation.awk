@@ -18,6 +18,11 @@ function is_kernel(address) {
     return address >= "0x80000000" && address < "0x84000000" && length(address) == 10
 }
 
+# QEMU's reset vector; its first block is treated as a program's.
+function is_reset(address) {
+    return address > "0x00001000" && address < "0x00002000" && length(address) == 10
+}
+
 function end_block() {
     if (!in_block)
         return
@@ -36,7 +41,7 @@ function end_block() {
 }
 /^0x[0-9a-f]+:/ {
     address = substr($1, 1, length($1) - 1)
-    if (first && !is_kernel(address))
+    if (first && !is_kernel(address) && !is_reset(address))
         user_blocks++
     first = 0
     if (/slti +zero,zero,/)

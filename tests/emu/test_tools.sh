@@ -195,7 +195,7 @@ cycles = { alu = 0;
            load = "x"; };
 END
 status "many faults" 1 "$ncube" check bad.conf
-same "each is said, with its line" "1 3 4 5 5 6 9 10 8" "$(sed -n 's/^ncube: bad.conf:\([0-9]*\): .*/\1/p' err | xargs)"
+same "each is said, with its line" "1 3 4 5 5 6 8 9 10" "$(sed -n 's/^ncube: bad.conf:\([0-9]*\): .*/\1/p' err | xargs)"
 same "each line is shown" 9 "$(grep -c '^ *[0-9]* | ' err)"
 status "a run" 1 "$ncube" run -m bad.conf program
 same "says the first one" 1 "$(grep -c bad.conf: err)"

@@ -63,6 +63,27 @@ ParameterizedTest(size_t *row, volumes, keep_files)
     folder_remove(folder);
 }
 
+/* One of 2 MB has room for less of a cache beside what concurrent service takes. */
+static const char *const small_services[] = {"", "service = \"concurrent\";"};
+
+ParameterizedTestParameters(volumes, keep_files_on_small_nodes)
+{
+    return TABLE_ROWS(small_services);
+}
+
+ParameterizedTest(size_t *row, volumes, keep_files_on_small_nodes)
+{
+    char *folder = folder_with_images(2, 4096, 1024),
+         *machine = machine_file_one_node(folder, 1, 2, small_services[*row], "ram_mb = 2;");
+
+    for (int i = 0; i < 2; i++)
+        guest_must_pass(&(struct ncube_run){
+            .dim = "0", .machine = machine, .program = PROGRAM, .args = {i ? "many files" : "a big file", "//df01/"}});
+    images_check(folder, 2);
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(volumes, keep_files_that_the_program_has_not_closed)
 {
     char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 1, 1, "");
