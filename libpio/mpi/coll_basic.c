@@ -27,7 +27,7 @@ static int broadcast(struct mpi_comm *c, void *buf, int count, const struct mpi_
     long bytes = t->size * count;
     void *data = t->is_dense ? buf : malloc((size_t)bytes + 1);
 
-    if (!data)
+    if (!data && !t->is_dense)
         return mpi_error(MPI_ERR_NO_MEM, "no memory for %ld bytes", bytes, 0);
     if (!t->is_dense && g->rank == root)
         mpi_pack(t, count, buf, 0, bytes, data);

@@ -183,7 +183,7 @@ static int gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Da
         sendbuf = place_of(all, rank);
     }
     part = own_part(sendbuf, sendcount, t, in_place, &memory);
-    if (!part && memory)
+    if (!part && t->size * sendcount > 0)
         return no_memory(t->size * sendcount);
     int bytes = (int)t->size * sendcount;
     if (is_root && !is_v && bytes != bytes_of(all, rank))

@@ -32,7 +32,7 @@ static void drop(struct mpi_comm *c)
 
 static void bury(void)
 {
-    if (mpi_under_way > 0 || requests_used() > 0)
+    if (mpi_under_way > 0 || mpi_kept > 0 || requests_used() > 0)
         return;
     for (struct mpi_comm *c = dying, *next; c; c = next) {
         next = c->next;

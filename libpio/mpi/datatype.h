@@ -71,6 +71,7 @@ extern const struct mpi_type mpi_basic_types[TYPES_BASIC];
 /* Finds a type that the program has made; NULL: it has made none. Set by made_types.c. */
 extern const struct mpi_type *(*mpi_find_made_type)(MPI_Datatype handle);
 extern int mpi_under_way; /* requests that are not done */
+extern int mpi_kept; /* requests that may be started again, and messages that Mprobe has taken: what these name stays */
 
 /* NULL: no such type. */
 static inline const struct mpi_type *mpi_find_type(MPI_Datatype handle)

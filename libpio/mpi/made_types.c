@@ -130,7 +130,7 @@ MPI_Datatype made_new_handle(const struct mpi_type *t, MPI_Datatype given)
 /* Those that have died may take others with them. */
 static void bury(void)
 {
-    while (mpi_under_way == 0 && dying) {
+    while (mpi_under_way == 0 && mpi_kept == 0 && dying) {
         struct made_type *t = dying;
 
         dying = t->next;

@@ -99,6 +99,7 @@ static int match_probe(struct mpi_comm *c, int source, int tag, bool waits, int 
         return mpi_error(MPI_ERR_NO_MEM, "no memory for the handle of a message", 0, 0);
     }
     match_remove(&c->unexpected, &m->entry);
+    mpi_kept++;
     return MPI_SUCCESS;
 }
 
@@ -141,8 +142,10 @@ static int check_message(struct mpi_request *r, void *buf, int count, MPI_Dataty
 /* Begins the receive. */
 static void receive(struct mpi_request *r, struct mpi_arrival *m, MPI_Message *message)
 {
-    if (m)
+    if (m) {
         handle_free(&messages, *message);
+        mpi_kept--;
+    }
     if (messages.used == 0)
         handle_drop(&messages);
     *message = MPI_MESSAGE_NULL;
@@ -187,6 +190,7 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
         return mpi_fail(m ? m->comm : mpi_world.comm[0], error);
     struct mpi_request *r = requests_find(*request);
     r->is_persistent = false;
+    mpi_kept--;
     r->is_active = true;
     receive(r, m, message);
     return MPI_SUCCESS;

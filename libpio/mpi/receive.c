@@ -9,7 +9,7 @@
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
 
-int mpi_under_way;
+int mpi_under_way, mpi_kept;
 struct engine_message engine_in;
 static struct mpi_list landing; /* receives whose data has been asked for */
 static struct mpi_chain early;  /* arrivals for communicators that are not made yet */

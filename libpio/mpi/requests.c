@@ -26,6 +26,7 @@ struct mpi_request *requests_new(void)
         return NULL;
     }
     r->handle = handle;
+    r->is_persistent = false;
     return r;
 }
 
@@ -33,6 +34,7 @@ void requests_free(struct mpi_request *r)
 {
     if (r->handle != MPI_REQUEST_NULL)
         handle_free(&table, r->handle);
+    mpi_kept -= r->is_persistent;
     r->next = spare;
     spare = r;
 }
@@ -93,6 +95,7 @@ int requests_begin(struct mpi_request *checked, int error, bool starts, MPI_Requ
     checked->is_persistent = !starts;
     checked->is_active = false;
     *r = *checked;
+    mpi_kept += !starts;
     if (starts)
         requests_start(r);
     *request = r->handle;

@@ -117,6 +117,17 @@ static int check_count(int count)
     return count < 0 ? mpi_error(MPI_ERR_COUNT, "%ld requests", count, 0) : MPI_SUCCESS;
 }
 
+/* MPI_ERR_REQUEST if one of them is none. */
+static int check_requests(int count, const MPI_Request requests[])
+{
+    struct mpi_request *r;
+    int error = check_count(count);
+
+    for (int i = 0; i < count && error == MPI_SUCCESS; i++)
+        requests_is_idle(requests[i], &r, &error);
+    return error;
+}
+
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     const struct mpi_request *first;
@@ -125,7 +136,7 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     MPI_ENTER("Waitall", NULL, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
     comm = mpi_world.comm[0];
-    int error = check_count(count);
+    int error = check_requests(count, requests);
     while (error == MPI_SUCCESS && !all_are_done(count, requests, &first, &error)) {
         describe(first);
         while (!first->done)
@@ -145,7 +156,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status status
     MPI_ENTER("Testall", NULL, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
     comm = mpi_world.comm[0];
-    int error = check_count(count);
+    int error = check_requests(count, requests);
     if (error == MPI_SUCCESS)
         engine_poll();
     *flag = error == MPI_SUCCESS && all_are_done(count, requests, &first, &error) && error == MPI_SUCCESS;

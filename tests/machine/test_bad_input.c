@@ -92,7 +92,7 @@ ParameterizedTest(size_t *row, bad_input, on_the_command_line_is_refused)
 Test(bad_input, a_limit_ends_a_program_that_never_ends)
 {
     expect_end((char *[]){build_path("bin/ncube"), "run", "--limit", "0.1", build_path("guest/ends"), "spins", NULL},
-               "spins", LIMIT, (const char *[4]){"limit", "0.1", "node 0 runs\n"}, "begins\n");
+               "spins", LIMIT, (const char *[4]){"limit", "0.1", "node 0 runs in spins (ends.c:"}, "begins\n");
 }
 
 Test(bad_input, a_missing_qemu_is_named)
