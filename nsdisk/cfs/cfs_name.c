@@ -143,20 +143,22 @@ static struct ext2_path second_name(const struct cfs_call *c)
     return (struct ext2_path){(const char *)c->data + c->r->bytes, c->r->offset};
 }
 
-/* Names begin at the root of the CFS, where the servers' own folder is not to be seen. */
+/* Names begin at the root of the CFS, where the servers' own folder is not to be seen: no part of a name is called so,
+ * as one may come to the root again by "." and "..". */
 static int check_name(struct ext2_path name)
 {
     static const char hidden[] = ".cfs";
-    uint32_t at = 0;
 
     if (name.bytes == 0 || name.text[0] != '/' || memchr(name.text, '\0', name.bytes))
         return -N_EPROTO;
-    while (at < name.bytes && name.text[at] == '/')
-        at++;
-    uint32_t n = name.bytes - at, dots = sizeof hidden - 1;
-    return n >= dots && memcmp(name.text + at, hidden, dots) == 0 && (n == dots || name.text[at + dots] == '/')
-               ? -N_EACCES
-               : 0;
+    for (uint32_t at = 0, n; at < name.bytes; at += n + 1) {
+        const char *end = memchr(name.text + at, '/', name.bytes - at);
+
+        n = (end ? (uint32_t)(end - name.text) : name.bytes) - at;
+        if (n == sizeof hidden - 1 && memcmp(name.text + at, hidden, n) == 0)
+            return -N_EACCES;
+    }
+    return 0;
 }
 
 static struct file_stat stat_of(const struct ext2_inode *inode)

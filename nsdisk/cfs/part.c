@@ -341,6 +341,7 @@ void cfs_part_cut(struct cfs_part *p, uint32_t blocks)
 
 /* ---- Making and removing ---- */
 
+/* The folder is private, too, so that no request moves it away. */
 static int make_folder(struct cfs_call *c)
 {
     const struct ext2_path folder = {FOLDER, sizeof FOLDER - 1};
@@ -349,9 +350,19 @@ static int make_folder(struct cfs_call *c)
 
     if (error == 0)
         error = ext2_lookup(c->fs, folder, false, &inode);
-    if (error == -N_ENOENT)
-        return ext2_mkdir(c->fs, folder, 0700);
-    return error < 0 ? error : ext2_inode_put(inode);
+    if (error == -N_ENOENT) {
+        error = ext2_mkdir(c->fs, folder, 0700);
+        if (error == 0)
+            error = ext2_lookup(c->fs, folder, false, &inode);
+    }
+    if (error < 0)
+        return error;
+    if ((inode->flags & EXT2_PRIVATE) == 0) {
+        inode->flags |= EXT2_PRIVATE;
+        error = ext2_inode_store(inode);
+    }
+    int put = ext2_inode_put(inode);
+    return error < 0 ? error : put;
 }
 
 static int make_file(struct cfs_call *c, struct ext2_path path, struct ext2_inode **out)

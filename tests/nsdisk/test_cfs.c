@@ -195,10 +195,15 @@ static void foreign_script(struct lab *l)
     memcpy(message, &open, sizeof open);
     memcpy(message + sizeof open, "/.cfs/1", 7);
     cr_expect_eq(lab_wait(l, lab_send(l, 1, N_FOPEN, message, sizeof open + 7)), -N_EPERM);
+    open.name_bytes = 5;
+    memcpy(message, &open, sizeof open);
+    cr_expect_eq(lab_wait(l, lab_send(l, 1, N_FUNLINK, message, sizeof open + 5)), -N_EPERM, "the folder itself");
+    cr_expect_eq(lab_wait(l, lab_send(l, 1, N_FRMDIR, message, sizeof open + 5)), -N_EPERM, "the folder itself");
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/./.cfs/1", DISK_NAMES, 0), -N_EACCES);
     cr_expect_eq(name_op(CFS_NAME_OPEN, "/.cfs/1", DISK_NAMES, 0), -N_EACCES);
     cr_expect_eq(name_op(CFS_NAME_UNLINK, "//.cfs/1", "", 0), -N_EACCES);
-    cr_expect_eq(name_op(CFS_NAME_OPEN, "/../.cfs/1", DISK_NAMES, 0), -N_EPROTO);
-    cr_expect_eq(name_op(CFS_NAME_UNLINK, "/../.cfs/1", "", 0), -N_EPROTO);
+    cr_expect_eq(name_op(CFS_NAME_OPEN, "/../.cfs/1", DISK_NAMES, 0), -N_EACCES);
+    cr_expect_eq(name_op(CFS_NAME_UNLINK, "/../.cfs/1", "", 0), -N_EACCES);
 }
 
 Test(cfs, no_handle_reaches_another_files_bytes)
