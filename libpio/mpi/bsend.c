@@ -101,23 +101,8 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 }
 MPI_NAME(Bsend);
 
-#define BUFFERED(name, starts)                                                                                        \
-    int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,              \
-                    MPI_Request *request)                                                                             \
-    {                                                                                                                 \
-        struct mpi_comm *c = mpi_find_comm(comm);                                                                     \
-        struct mpi_request r = {.mode = MODE_BUFFERED};                                                               \
-                                                                                                                      \
-        MPI_ENTER(#name, c, dest, tag);                                                                               \
-        requests_start_buffered = start;                                                                              \
-        if (!c)                                                                                                       \
-            return mpi_fail_comm(comm);                                                                               \
-        return mpi_leave(c, requests_begin(&r, check_send(&r, c, buf, count, datatype, dest, tag), starts, request)); \
-    }                                                                                                                 \
-    MPI_NAME(name);
-
-BUFFERED(Ibsend, true)
-BUFFERED(Bsend_init, false)
+REQUEST_TO_SEND(Ibsend, MODE_BUFFERED, true, requests_start_buffered = start)
+REQUEST_TO_SEND(Bsend_init, MODE_BUFFERED, false, requests_start_buffered = start)
 
 /* ---- The buffer ---- */
 

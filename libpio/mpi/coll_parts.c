@@ -75,11 +75,10 @@ static void pack_all(const struct parts *p, int size, char *packed)
     }
 }
 
-static void unpack_all(const struct parts *p, int size, const char *packed, int but)
+static void unpack_all(const struct parts *p, int size, const char *packed)
 {
     for (int i = 0; i < size; i++) {
-        if (i != but)
-            mpi_unpack(type_of(p, i), count_of(p, i), place_of(p, i), 0, bytes_of(p, i), packed);
+        mpi_unpack(type_of(p, i), count_of(p, i), place_of(p, i), 0, bytes_of(p, i), packed);
         packed += bytes_of(p, i);
     }
 }
@@ -89,10 +88,7 @@ static int check_parts(struct parts *p, int size, MPI_Datatype datatype)
     int error = MPI_SUCCESS;
 
     for (int i = 0; i < (p->counts ? size : 1) && error == MPI_SUCCESS; i++)
-        p->type = check_data(p->buf                ? p->buf
-                             : count_of(p, i) == 0 ? NULL
-                                                   : p->buf,
-                             count_of(p, i), p->types ? p->types[i] : datatype, &error);
+        p->type = check_data(p->buf, count_of(p, i), p->types ? p->types[i] : datatype, &error);
     return error;
 }
 
@@ -108,30 +104,35 @@ static void *own_part(const void *buf, int count, const struct mpi_type *t, bool
     return *memory;
 }
 
-/* ---- Gather ---- */
-
-static int gather_equal(struct mpi_comm *c, const void *part, int bytes, struct parts *all, int root)
+/* Parts of equal lengths, gathered at the root, or scattered from it. */
+static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *all, int root, bool scatters)
 {
     struct group *g = engine_group(c);
     bool is_root = g->rank == root, packs = is_root && !are_side_by_side(all);
-    int *list = malloc((size_t)g->size * sizeof *list);
+    int *list = malloc((size_t)g->size * sizeof *list), place = collect_place(g, root), result;
     char *packed = packs ? malloc((size_t)bytes * (size_t)g->size + 1) : is_root ? all->buf : NULL;
+    int error = list && (packed || !packs) ? MPI_SUCCESS : no_memory((long)bytes * g->size);
 
-    if (!list || (packs && !packed)) {
-        free(list);
-        return no_memory((long)bytes * g->size);
+    if (error == MPI_SUCCESS) {
+        for (int i = 0; i < g->size; i++)
+            list[i] = bytes;
+        if (packs && scatters)
+            pack_all(all, g->size, packed);
+        if (scatters)
+            result = collect_scatter(g, packed, part, list, place, COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTER));
+        else
+            result = collect_gather(g, part, packed, list, place, COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHER));
+        error = collective_error(c, result);
     }
-    for (int i = 0; i < g->size; i++)
-        list[i] = bytes;
-    int error = collective_error(c, collect_gather(g, part, packed, list, collect_place(g, root),
-                                                   COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHER)));
-    if (error == MPI_SUCCESS && packs)
-        unpack_all(all, g->size, packed, -1);
+    if (error == MPI_SUCCESS && packs && !scatters)
+        unpack_all(all, g->size, packed);
     if (packs)
         free(packed);
     free(list);
     return error;
 }
+
+/* ---- Gather ---- */
 
 /* The root takes each part by itself. */
 static int gather_unequal(struct mpi_comm *c, const void *part, int bytes, struct parts *all, int root, bool in_place)
@@ -189,7 +190,8 @@ static int gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Da
     if (is_root && !is_v && bytes != bytes_of(all, rank))
         error = mpi_error(MPI_ERR_TRUNCATE, "a part of %ld bytes for one of %ld", bytes, bytes_of(all, rank));
     else
-        error = is_v ? gather_unequal(c, part, bytes, all, root, in_place) : gather_equal(c, part, bytes, all, root);
+        error =
+            is_v ? gather_unequal(c, part, bytes, all, root, in_place) : move_equal(c, part, bytes, all, root, false);
     free(memory);
     return error;
 }
@@ -222,29 +224,6 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 MPI_NAME(Gatherv);
 
 /* ---- Scatter ---- */
-
-static int scatter_equal(struct mpi_comm *c, struct parts *all, void *part, int bytes, int root)
-{
-    struct group *g = engine_group(c);
-    bool is_root = g->rank == root, packs = is_root && !are_side_by_side(all);
-    int *list = malloc((size_t)g->size * sizeof *list);
-    char *packed = packs ? malloc((size_t)bytes * (size_t)g->size + 1) : is_root ? all->buf : NULL;
-
-    if (!list || (packs && !packed)) {
-        free(list);
-        return no_memory((long)bytes * g->size);
-    }
-    for (int i = 0; i < g->size; i++)
-        list[i] = bytes;
-    if (packs)
-        pack_all(all, g->size, packed);
-    int error = collective_error(c, collect_scatter(g, packed, part, list, collect_place(g, root),
-                                                    COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTER)));
-    if (packs)
-        free(packed);
-    free(list);
-    return error;
-}
 
 static int scatter_unequal(struct mpi_comm *c, struct parts *all, void *part, int bytes, int root, bool in_place)
 {
@@ -294,7 +273,7 @@ static int scatter(struct mpi_comm *c, struct parts *all, MPI_Datatype sendtype,
         error = mpi_error(MPI_ERR_TRUNCATE, "a part of %ld bytes for one of %ld", bytes_of(all, rank), bytes);
     else
         error = is_v ? scatter_unequal(c, all, part, (int)bytes, root, in_place)
-                     : scatter_equal(c, all, part, (int)bytes, root);
+                     : move_equal(c, part, (int)bytes, all, root, true);
     if (error == MPI_SUCCESS && !in_place && memory)
         mpi_unpack(t, recvcount, recvbuf, 0, bytes, memory);
     free(memory);
@@ -361,7 +340,7 @@ static int all_gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MP
         error = collective_error(
             c, collect_all_gather(g, part, packed, bytes, COLLECTIVE_TYPE(c->number, COLLECTIVE_ALLGATHER)));
     if (error == MPI_SUCCESS && packs)
-        unpack_all(all, g->size, packed, -1);
+        unpack_all(all, g->size, packed);
     if (packs)
         free(packed);
     free(bytes);
@@ -426,7 +405,7 @@ static int exchange(struct mpi_comm *c, struct parts *to, MPI_Datatype sendtype,
             c, collect_exchange(g, sent, to_bytes, got, from_bytes, COLLECTIVE_TYPE(c->number, COLLECTIVE_ALLTOALL)));
     }
     if (error == MPI_SUCCESS && unpacks)
-        unpack_all(from, g->size, got, -1);
+        unpack_all(from, g->size, got);
     if (packs)
         free(sent);
     if (unpacks)

@@ -86,7 +86,7 @@ void mpi_must_run(void)
 _Noreturn static void end_by_error(const struct mpi_comm *c, int class)
 {
     buffer_lines();
-    fprintf(stderr, "%s on %s, ", mpi_call.name, c->name[0] ? c->name : "a communicator without a name");
+    fprintf(stderr, "%s on %s, ", mpi_call.name, mpi_comm_name(c));
     print_who(c);
     fprintf(stderr, "%s", mpi_class_text(class));
     if (noted.class == class) {

@@ -169,8 +169,8 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
     MPI_ENTER("Abort", c, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
     c = c ? c : &world;
-    fprintf(stderr, "MPI_Abort on %s, rank %d (node %d): status %d\n",
-            c->name[0] ? c->name : "a communicator without a name", c->group.rank, trap_self()->node, errorcode);
+    fprintf(stderr, "MPI_Abort on %s, rank %d (node %d): status %d\n", mpi_comm_name(c), c->group.rank,
+            trap_self()->node, errorcode);
     mpi_end_job(errorcode);
 }
 MPI_NAME(Abort);

@@ -131,6 +131,12 @@ static inline void mpi_tell(const char *name, const struct mpi_comm *c, int peer
 }
 
 /* NULL: no such communicator. */
+/* What errors call it. */
+static inline const char *mpi_comm_name(const struct mpi_comm *c)
+{
+    return c->name[0] ? c->name : "a communicator without a name";
+}
+
 static inline struct mpi_comm *mpi_find_comm(MPI_Comm handle)
 {
     struct mpi_comm *c = HANDLE_INDEX(handle) < COMMS_MAX ? mpi_world.comm[HANDLE_INDEX(handle)] : NULL;

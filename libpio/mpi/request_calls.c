@@ -78,36 +78,10 @@ MPI_NAME(Status_set_cancelled);
 
 /* ---- Persistent requests ---- */
 
-#define PERSISTENT(name, how)                                                                                        \
-    int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,             \
-                    MPI_Request *request)                                                                            \
-    {                                                                                                                \
-        struct mpi_comm *c = mpi_find_comm(comm);                                                                    \
-        struct mpi_request r = {.mode = (how)};                                                                      \
-                                                                                                                     \
-        MPI_ENTER(#name, c, dest, tag);                                                                              \
-        if (!c)                                                                                                      \
-            return mpi_fail_comm(comm);                                                                              \
-        return mpi_leave(c, requests_begin(&r, check_send(&r, c, buf, count, datatype, dest, tag), false, request)); \
-    }                                                                                                                \
-    MPI_NAME(name);
-
-PERSISTENT(Send_init, MODE_STANDARD)
-PERSISTENT(Ssend_init, MODE_SYNCHRONOUS)
-PERSISTENT(Rsend_init, MODE_READY)
-
-int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                   MPI_Request *request)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct mpi_request r = {.mode = MODE_RECEIVE};
-
-    MPI_ENTER("Recv_init", c, source, tag);
-    if (!c)
-        return mpi_fail_comm(comm);
-    return mpi_leave(c, requests_begin(&r, check_receive(&r, c, buf, count, datatype, source, tag), false, request));
-}
-MPI_NAME(Recv_init);
+REQUEST_TO_SEND(Send_init, MODE_STANDARD, false, )
+REQUEST_TO_SEND(Ssend_init, MODE_SYNCHRONOUS, false, )
+REQUEST_TO_SEND(Rsend_init, MODE_READY, false, )
+REQUEST_TO_RECEIVE(Recv_init, false)
 
 static int start(MPI_Request handle)
 {

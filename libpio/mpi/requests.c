@@ -102,35 +102,10 @@ int requests_begin(struct mpi_request *checked, int error, bool starts, MPI_Requ
     return MPI_SUCCESS;
 }
 
-#define NONBLOCKING(name, how)                                                                                      \
-    int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,            \
-                    MPI_Request *request)                                                                           \
-    {                                                                                                               \
-        struct mpi_comm *c = mpi_find_comm(comm);                                                                   \
-        struct mpi_request r = {.mode = (how)};                                                                     \
-                                                                                                                    \
-        MPI_ENTER(#name, c, dest, tag);                                                                             \
-        if (!c)                                                                                                     \
-            return mpi_fail_comm(comm);                                                                             \
-        return mpi_leave(c, requests_begin(&r, check_send(&r, c, buf, count, datatype, dest, tag), true, request)); \
-    }                                                                                                               \
-    MPI_NAME(name);
-
-NONBLOCKING(Isend, MODE_STANDARD)
-NONBLOCKING(Issend, MODE_SYNCHRONOUS)
-NONBLOCKING(Irsend, MODE_READY)
-
-int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct mpi_request r = {.mode = MODE_RECEIVE};
-
-    MPI_ENTER("Irecv", c, source, tag);
-    if (!c)
-        return mpi_fail_comm(comm);
-    return mpi_leave(c, requests_begin(&r, check_receive(&r, c, buf, count, datatype, source, tag), true, request));
-}
-MPI_NAME(Irecv);
+REQUEST_TO_SEND(Isend, MODE_STANDARD, true, )
+REQUEST_TO_SEND(Issend, MODE_SYNCHRONOUS, true, )
+REQUEST_TO_SEND(Irsend, MODE_READY, true, )
+REQUEST_TO_RECEIVE(Irecv, true)
 
 /* ---- End ---- */
 

@@ -18,6 +18,37 @@ struct mpi_request *requests_find(MPI_Request handle);
 int requests_begin(struct mpi_request *checked, int error, bool starts, MPI_Request *request);
 void requests_start(struct mpi_request *r);
 
+/* The calls that make a request: begun [3.7.2], or persistent [3.9]. `also`: a statement before the request is made. */
+#define REQUEST_TO_SEND(name, how, starts, also)                                                                      \
+    int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,              \
+                    MPI_Request *request)                                                                             \
+    {                                                                                                                 \
+        struct mpi_comm *c = mpi_find_comm(comm);                                                                     \
+        struct mpi_request r = {.mode = (how)};                                                                       \
+                                                                                                                      \
+        MPI_ENTER(#name, c, dest, tag);                                                                               \
+        also;                                                                                                         \
+        if (!c)                                                                                                       \
+            return mpi_fail_comm(comm);                                                                               \
+        return mpi_leave(c, requests_begin(&r, check_send(&r, c, buf, count, datatype, dest, tag), starts, request)); \
+    }                                                                                                                 \
+    MPI_NAME(name);
+
+#define REQUEST_TO_RECEIVE(name, starts)                                                                      \
+    int PMPI_##name(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,          \
+                    MPI_Request *request)                                                                     \
+    {                                                                                                         \
+        struct mpi_comm *c = mpi_find_comm(comm);                                                             \
+        struct mpi_request r = {.mode = MODE_RECEIVE};                                                        \
+                                                                                                              \
+        MPI_ENTER(#name, c, source, tag);                                                                     \
+        if (!c)                                                                                               \
+            return mpi_fail_comm(comm);                                                                       \
+        return mpi_leave(                                                                                     \
+            c, requests_begin(&r, check_receive(&r, c, buf, count, datatype, source, tag), starts, request)); \
+    }                                                                                                         \
+    MPI_NAME(name);
+
 /* Ends a request of the program that is done: sets the status, and *handle. Returns its error. */
 int requests_end(struct mpi_request *r, MPI_Request *handle, MPI_Status *status);
 

@@ -181,7 +181,7 @@ int cfs_part_store_written(struct cfs_call *c, const struct cfs_part *p, const u
 int cfs_part_store_header(struct cfs_call *c, const struct cfs_part *p);
 /* Writes the data of a disk back, then bits and headers of all its files. */
 int cfs_disk_sync(struct cfs_call *c);
-/* Gives the volume back what the part has of it. Who still waits for blocks is answered when the cache goes. */
+/* Gives the inode of the part back to the volume. Clients that wait for blocks are answered when the cache is freed. */
 void cfs_part_leave(struct cfs_part *p);
 /* Forgets a part without writing anything. */
 void cfs_part_free(struct cfs_disk *disk, struct cfs_part *p);

@@ -47,7 +47,7 @@ struct data_clock {
  * two groups; blocks of at least part_bytes, which are the volume's. NULL: no memory. */
 struct data_cache *data_cache_new(struct cache *cache, const char *volume, uint32_t part_bytes,
                                   const struct drive_cache *set, struct cache_log log, struct data_clock clock);
-/* Waits for what is under way and drops the rest. Who still waits is called with -N_EIO. NULL is allowed. */
+/* Waits for commands under way and drops the rest. Waiters that are left are called with -N_EIO. NULL is allowed. */
 void data_cache_free(struct data_cache *d);
 
 /* Parts of a group: they are read and written together. A power of two. */

@@ -127,7 +127,7 @@ struct ext2 {
     struct blockdev dev;
     struct cache *cache;
     struct data_cache *data;   /* of files' data; NULL: none */
-    struct data_waiter *asker; /* the next read asks for what is not there, and stops, then NULL; NULL: it waits */
+    struct data_waiter *asker; /* set: the next read of an absent block asks for it, and clears this; NULL: it waits */
     struct ext2_env env;
     /* settled at mount */
     uint32_t block_bytes, block_shift;

@@ -234,7 +234,7 @@ static void has_asked(struct aside *x, struct data_cache *data, struct data_look
     x->missed += data_cache_count_again(data, before);
 }
 
-/* A read whose turn has not come asks for what is not there. */
+/* If the turn of a read has not come, this asks for the blocks that are absent. */
 bool aside_put(struct volume *v, struct job *j)
 {
     struct loop *l = v->loop;

@@ -9,90 +9,62 @@ TestSuite(forks, .timeout = 600);
 
 #define PROGRAM "guest/forks"
 
-static void must_end(const char *program, const struct guest_end *end)
-{
-    char *folder = folder_with_programs(program);
-
-    guest_must_end(program, end, folder, NULL);
-    folder_remove(folder);
-}
-
-static const struct guest_end ends[] = {
-    {"0", "a copy", 0, "passed\n", ""},
-    {"2", "a copy", 0, "passed\n", ""},
-    {"1", "numbers", 0, "passed\n", ""},
-    {"0", "grandchildren", 0, "passed\n", ""},
-    {"0", "many", 0, "passed\n", ""},
-    {"1", "statuses", 0, "passed\n", ""},
-    {"0", "signals", 0, "passed\n", ""},
-    {"0", "a signal for all", 0, "passed\n", ""},
-    {"0", "a fault", 0, "passed\n", "child process 1: load from an address that is not mapped"},
-    {"1", "whom to wait for", 0, "passed\n", ""},
-    {"0", "SIGCHLD", 0, "passed\n", ""},
-    {"0", "SIGCHLD ignored", 0, "passed\n", ""},
-    {"0", "the table is full", 0, "passed\n", ""},
-    {"0", "memory is full", 0, "passed\n", ""},
-    {"0", "signals are kept", 0, "passed\n", ""},
-    {"0", "what is its own", 0, "passed\n", "child process 1: load from an address that is not mapped"},
-    {"0", "the working directory", 0, "passed\n", ""},
-    {"2", "messages", 0, "passed\n", ""},
-    {"1", "messages to nobody", 0, "passed\n", ""},
-    {"0", "outlived", 4, "the child is the last\n", ""},
-    {"0", "nobody writes", 125, "", "node 0 waits for bytes from a pipe"},
-    {"0", "nobody ends", 125, "", "node 0 waits in wait for the end of a child process"},
-    {"0", "dies with children", 134, "", "ended by its own signal 6 (SIGABRT)"},
+static const struct row {
+    const char *program;
+    struct guest_end end;
+} rows[] = {
+    {PROGRAM, {"0", "a copy", 0, "passed\n", ""}},
+    {PROGRAM, {"2", "a copy", 0, "passed\n", ""}},
+    {PROGRAM, {"1", "numbers", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "grandchildren", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "many", 0, "passed\n", ""}},
+    {PROGRAM, {"1", "statuses", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "signals", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "a signal for all", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "a fault", 0, "passed\n", "child process 1: load from an address that is not mapped"}},
+    {PROGRAM, {"1", "whom to wait for", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "SIGCHLD", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "SIGCHLD ignored", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "the table is full", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "memory is full", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "signals are kept", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "what is its own", 0, "passed\n", "child process 1: load from an address that is not mapped"}},
+    {PROGRAM, {"0", "the working directory", 0, "passed\n", ""}},
+    {PROGRAM, {"2", "messages", 0, "passed\n", ""}},
+    {PROGRAM, {"1", "messages to nobody", 0, "passed\n", ""}},
+    {PROGRAM, {"0", "outlived", 4, "the child is the last\n", ""}},
+    {PROGRAM, {"0", "nobody writes", 125, "", "node 0 waits for bytes from a pipe"}},
+    {PROGRAM, {"0", "nobody ends", 125, "", "node 0 waits in wait for the end of a child process"}},
+    {PROGRAM, {"0", "dies with children", 134, "", "ended by its own signal 6 (SIGABRT)"}},
+    {"guest/fork_pipes", {"1", "a pipe ends", 0, "passed\n", ""}},
+    {"guest/fork_pipes", {"0", "a pipe without a reader", 0, "passed\n", ""}},
+    {"guest/fork_pipes", {"0", "a pipe loses its reader", 0, "passed\n", ""}},
+    {"guest/fork_pipes", {"0", "a pipe does not wait", 0, "passed\n", ""}},
+    {"guest/fork_pipes", {"0", "a pipe does not mix", 0, "passed\n", ""}},
+    {"guest/fork_pipes", {"1", "a pipe passes all bytes", 0, "passed\n", ""}},
+    {"guest/fork_pipes", {"0", "a pipe is a descriptor", 0, "passed\n", ""}},
+    {"guest/fork_pipes", {"0", "too many pipes", 0, "passed\n", ""}},
+    {"guest/fork_execs", {"1", "exec", 0, "passed\n", ""}},
+    {"guest/fork_execs", {"0", "exec keeps signals", 0, "passed\n", ""}},
+    {"guest/fork_execs", {"0", "exec keeps descriptors", 0, "passed\n", ""}},
+    {"guest/fork_execs", {"0", "exec fails", 0, "passed\n", ""}},
+    {"guest/fork_execs", {"0", "exec again and again", 0, "passed\n", ""}},
+    {"guest/fork_execs", {"0", "exec closes", 0, "passed\n", ""}},
+    {"guest/fork_execs", {"0", "a fault of its own", 1, "", "in loads_from_nowhere (fork_execs.c:"}},
+    {"guest/fork_execs", {"0", "exec of a fault", 1, "", ", address 0x0 (a null pointer)\n"}},
 };
 
 ParameterizedTestParameters(forks, go_as_on_unix)
 {
-    return TABLE_ROWS(ends);
+    return TABLE_ROWS(rows);
 }
 
 ParameterizedTest(size_t *row, forks, go_as_on_unix)
 {
-    must_end(PROGRAM, &ends[*row]);
-}
+    char *folder = folder_with_programs(rows[*row].program);
 
-static const struct guest_end pipes_are_as_on_unix_ends[] = {
-    {"1", "a pipe ends", 0, "passed\n", ""},
-    {"0", "a pipe without a reader", 0, "passed\n", ""},
-    {"0", "a pipe loses its reader", 0, "passed\n", ""},
-    {"0", "a pipe does not wait", 0, "passed\n", ""},
-    {"0", "a pipe does not mix", 0, "passed\n", ""},
-    {"1", "a pipe passes all bytes", 0, "passed\n", ""},
-    {"0", "a pipe is a descriptor", 0, "passed\n", ""},
-    {"0", "too many pipes", 0, "passed\n", ""},
-};
-
-ParameterizedTestParameters(forks, pipes_are_as_on_unix)
-{
-    return TABLE_ROWS(pipes_are_as_on_unix_ends);
-}
-
-ParameterizedTest(size_t *row, forks, pipes_are_as_on_unix)
-{
-    must_end("guest/fork_pipes", &pipes_are_as_on_unix_ends[*row]);
-}
-
-static const struct guest_end exec_is_as_on_unix_ends[] = {
-    {"1", "exec", 0, "passed\n", ""},
-    {"0", "exec keeps signals", 0, "passed\n", ""},
-    {"0", "exec keeps descriptors", 0, "passed\n", ""},
-    {"0", "exec fails", 0, "passed\n", ""},
-    {"0", "exec again and again", 0, "passed\n", ""},
-    {"0", "exec closes", 0, "passed\n", ""},
-    {"0", "a fault of its own", 1, "", "in loads_from_nowhere (fork_execs.c:"},
-    {"0", "exec of a fault", 1, "", ", address 0x0 (a null pointer)\n"},
-};
-
-ParameterizedTestParameters(forks, exec_is_as_on_unix)
-{
-    return TABLE_ROWS(exec_is_as_on_unix_ends);
-}
-
-ParameterizedTest(size_t *row, forks, exec_is_as_on_unix)
-{
-    must_end("guest/fork_execs", &exec_is_as_on_unix_ends[*row]);
+    guest_must_end(rows[*row].program, &rows[*row].end, folder, NULL);
+    folder_remove(folder);
 }
 
 static const char *const services[] = {"", "service = \"concurrent\";"};
