@@ -134,7 +134,6 @@ static bool read_all(struct setting_reader *r, int fd, char *text)
     return strlen(text) == bytes || fail_file(r, r->path, "has a NUL byte; a machine file is text");
 }
 
-/* Returns the content of the reader's file, which the caller frees, or NULL with the reader's error. */
 static void fail_to_open(struct setting_reader *r, int reason)
 {
     char *meant = reason == ENOENT ? machine_file_meant(r->path) : NULL, text[160];
@@ -144,6 +143,7 @@ static void fail_to_open(struct setting_reader *r, int reason)
     free(meant);
 }
 
+/* Returns the content of the reader's file, which the caller frees, or NULL with the reader's error. */
 static char *read_file(struct setting_reader *r)
 {
     struct stat st;
