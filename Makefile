@@ -23,7 +23,7 @@
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make sched PLAYS=n   random plays of harts without QEMU for the scheduler (FIRST=seed)
 #   make pipes SEEDS=n   parallel pipes give what files give, for n random pairs of mappings (FIRST=seed)
-#   make striped-kills   calls that change names of striped volumes, killed at every message (KILL_EVERY=n: each nth)
+#   make striped-kills   calls that change names of striped volumes, killed at every message (KILL_EVERY=n, KILL_CALL=)
 #   make striped-races SEEDS=n   pairs of these calls, made by 64 nodes at the same time (FIRST=seed)
 #   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)

@@ -164,7 +164,7 @@ pipes:
 .PHONY: striped-kills
 striped-kills:
 	$(SUBMAKE) all guest $(B)/tests/machine/test_striped_kills
-	@KILL_EVERY=$(or $(KILL_EVERY),1) $(B)/tests/machine/test_striped_kills
+	@KILL_EVERY=$(or $(KILL_EVERY),1) KILL_CALL="$(KILL_CALL)" $(B)/tests/machine/test_striped_kills
 
 # make striped-races: every pair of these calls, made by 64 nodes at about the same time; SEEDS= seeds from FIRST= on
 .PHONY: striped-races

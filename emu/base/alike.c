@@ -73,12 +73,14 @@ static int compare_entries(const void *a, const void *b, void *compare)
 {
     const struct alike_entry *x = *(struct alike_entry *const *)a, *y = *(struct alike_entry *const *)b;
 
-    return ((compare_fn)compare)(x->text, y->text) ?: order(x->node, y->node);
+    return ((compare_fn)compare)(x->text, y->text) ?: order(x->node, y->node) ?: order((uintptr_t)x, (uintptr_t)y);
 }
 
 static int compare_groups(const void *a, const void *b)
 {
-    return order((*((const struct group *)a)->entry)->node, (*((const struct group *)b)->entry)->node);
+    const struct alike_entry *x = *((const struct group *)a)->entry, *y = *((const struct group *)b)->entry;
+
+    return order(x->node, y->node) ?: order((uintptr_t)x, (uintptr_t)y);
 }
 
 /* Sorts the entries so that equal ones are together, and returns the groups, sorted by their first nodes; the caller
@@ -127,10 +129,10 @@ static void put_nodes(struct writer *w, const struct group *g, const char *noun)
             put(w, ", ... (%u nodes)", g->n);
             return;
         }
-        for (end = i + 1; end < g->n && g->entry[end]->node == g->entry[end - 1]->node + 1; end++)
+        for (end = i + 1; end < g->n && g->entry[end]->node <= g->entry[end - 1]->node + 1; end++)
             ;
         put(w, "%s%u", i > 0 ? ", " : "", g->entry[i]->node);
-        if (end > i + 1)
+        if (g->entry[end - 1]->node > g->entry[i]->node)
             put(w, "-%u", g->entry[end - 1]->node);
     }
 }
@@ -192,8 +194,9 @@ static void write_line(const struct group *g, const char *program, char *line, s
     const char *noun = program ? "PE" : "node", *of = program ? " of " : "";
 
     program = program ? program : "";
-    if (g->n == 1) {
-        put(&w, "%s %u%s%s %s", noun, g->entry[0]->node, of, program, g->entry[0]->text);
+    if (g->entry[0]->node == g->entry[g->n - 1]->node) {
+        put(&w, "%s %u%s%s ", noun, g->entry[0]->node, of, program);
+        put_text(&w, g);
         return;
     }
     put_nodes(&w, g, noun);
@@ -205,16 +208,16 @@ void alike_say(const struct alike *a, const char *rest, void (*say)(void *ctx, c
 {
     struct alike_entry **sorted = memory_new(a->n, sizeof(struct alike_entry *));
     char line[LINE_BYTES];
-    uint32_t groups, said = 0, nodes = 0;
+    uint32_t groups, said = 0, nodes = 0, most = a->lines ? a->lines : ALIKE_LINES;
 
     for (uint32_t i = 0; i < a->n; i++)
         sorted[i] = &a->entry[i];
     struct group *group = make_groups(sorted, a->n, strcmp, &groups);
-    if (groups > ALIKE_LINES) {
+    if (groups > most) {
         free(group);
         group = make_groups(sorted, a->n, compare_shapes, &groups);
     }
-    for (; said < groups && (said < ALIKE_LINES - 1 || groups <= ALIKE_LINES); said++) {
+    for (; said < groups && (said < most - 1 || groups <= most); said++) {
         write_line(&group[said], a->program, line, sizeof line);
         say(ctx, line);
         nodes += group[said].n;

@@ -6,7 +6,7 @@
  *   nodes 17-1023, 1025: each waits in nread for a message of type 5 from node any
  *       several nodes with the same text
  *   nodes 1-4095: each waits in nread for a message of type 5 from node 0..4094
- *       texts that differ in numbers only; used where equal texts alone would give more than ALIKE_LINES lines
+ *       texts that differ in numbers only; used where equal texts alone would give too many lines
  *
  * With a program's name, its nodes are PEs of it: "PE 3 of psort waits ...", "PEs 0-2, 5 of gen: each waits ...".
  *
@@ -31,12 +31,13 @@ struct alike { /* {0}: nothing */
     uint32_t n;
     size_t room;         /* of `entry` */
     const char *program; /* NULL: they are nodes of the machine or of a job */
+    uint32_t lines;      /* at most; 0: ALIKE_LINES */
 };
 
 /* Adds "node NODE TEXT"; the text begins with a verb in the third person and is copied. */
 void alike_add(struct alike *a, uint32_t node, const char *text);
 
-/* Passes the lines to `say`, ordered by the first node of each. `rest` tells the user where to find those that are left
+/* Passes the lines to `say`, ordered by the first node of each, and as they were added. `rest` tells the user where to find those that are left
  * out. */
 void alike_say(const struct alike *a, const char *rest, void (*say)(void *ctx, const char *line), void *ctx);
 

@@ -314,7 +314,7 @@ static bool has_event(const struct target *t, const struct debug_hart *d)
 {
     if (!is_stopped(d) || d->why == DEBUG_HELD || d->why == DEBUG_NOT)
         return false;
-    return d->why != DEBUG_BREAK || has_break(t->area, d->now.x[0]);
+    return d->why != DEBUG_BREAK || has_break(t->area, d->now.x[0]) || has_break(t->area, d->now.x[0] | DEBUG_ALWAYS);
 }
 
 static void forget_steps(struct target *t)

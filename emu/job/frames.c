@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "emu/base/memory.h"
+
 enum { RA = 1, SP = 2, FP = 8 }; /* of x; functions with arrays of variable size find their frame by x8 */
 
 /* What is known in one frame. */
@@ -13,10 +15,9 @@ struct frame {
     bool fp_known;
 };
 
-struct walk {
+struct frames {
+    Dwarf *dwarf;
     Dwarf_CFI *cfi;
-    const struct exit_fault *fault;
-    const struct exit_return *returns;
 };
 
 /* The canonical frame address: sp before the call. */
@@ -47,12 +48,16 @@ static bool is_saved(Dwarf_Frame *rules, int reg, uint64_t *offset)
 
 /* Finds the address to return to that a frame has saved. Where a called function has put away x8 and used it for
  * something else, the frame address is unknown, and the next address to return to above sp counts. */
-static bool find_saved(const struct walk *w, Dwarf_Frame *rules, struct frame *f, uint64_t offset, uint64_t *to)
+static bool find_saved(const struct frames_from *w, Dwarf_Frame *rules, struct frame *f, uint64_t offset, uint64_t *to)
 {
     uint64_t cfa;
     bool known = find_cfa(rules, f, &cfa);
 
-    for (uint32_t i = 0; i < w->fault->returns; i++) {
+    if (known && w->read) {
+        f->sp = cfa;
+        return w->read(w->ctx, cfa + offset, to);
+    }
+    for (uint32_t i = 0; i < w->n; i++) {
         const struct exit_return *r = &w->returns[i];
 
         if (known ? r->at == cfa + offset : r->at >= f->sp) {
@@ -64,37 +69,57 @@ static bool find_saved(const struct walk *w, Dwarf_Frame *rules, struct frame *f
     return false;
 }
 
+/* x8 is the caller's own, unless the frame has saved that. */
+static void restore_fp(const struct frames_from *w, Dwarf_Frame *rules, struct frame *f)
+{
+    uint64_t offset;
+
+    if (is_saved(rules, FP, &offset)) /* f->sp is the frame address now */
+        f->fp_known = w->read && w->read(w->ctx, f->sp + offset, &f->fp);
+}
+
 /* Goes from a frame to its caller's. Only the first one can have its address to return to in a register. */
-static bool go_up(const struct walk *w, struct frame *f, bool first)
+static bool go_up(const struct frames *in, const struct frames_from *w, struct frame *f, bool first)
 {
     Dwarf_Frame *rules = NULL;
-    uint64_t offset, to = w->fault->x[RA - 1];
+    uint64_t offset, to = w->ra;
     bool found = first;
 
-    if (w->cfi && dwarf_cfi_addrframe(w->cfi, f->pc, &rules) == 0) {
+    if (in->cfi && dwarf_cfi_addrframe(in->cfi, f->pc, &rules) == 0) {
         if (is_saved(rules, RA, &offset))
             found = find_saved(w, rules, f, offset, &to);
         else
             found = first && find_cfa(rules, f, &f->sp);
-        f->fp_known = f->fp_known && !is_saved(rules, FP, &offset);
+        restore_fp(w, rules, f);
     }
     free(rules);
     f->pc = to - 1;
     return found;
 }
 
-unsigned frames_walk(int fd, const struct exit_fault *fault, const struct exit_return *returns,
-                     uint64_t at[FRAMES_MOST])
+unsigned frames_walk(struct frames *in, const struct frames_from *from, struct frame_at *at, unsigned most)
 {
-    Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
-    const struct walk w = {.cfi = dwarf ? dwarf_getcfi(dwarf) : NULL, .fault = fault, .returns = returns};
-    struct frame f = {.pc = fault->pc, .sp = fault->x[SP - 1], .fp = fault->x[FP - 1], .fp_known = true};
+    struct frame f = {.pc = from->pc, .sp = from->sp, .fp = from->fp, .fp_known = true};
     unsigned n = 0;
 
     do
-        at[n++] = f.pc;
-    while (n < FRAMES_MOST && go_up(&w, &f, n == 1));
-    if (dwarf)
-        dwarf_end(dwarf);
+        at[n++] = (struct frame_at){f.pc, f.sp};
+    while (n < most && go_up(in, from, &f, n == 1));
     return n;
+}
+
+struct frames *frames_open(int fd)
+{
+    struct frames *f = memory_new(1, sizeof *f);
+
+    f->dwarf = dwarf_begin(fd, DWARF_C_READ);
+    f->cfi = f->dwarf ? dwarf_getcfi(f->dwarf) : NULL;
+    return f;
+}
+
+void frames_close(struct frames *f)
+{
+    if (f && f->dwarf)
+        dwarf_end(f->dwarf);
+    free(f);
 }

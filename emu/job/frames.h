@@ -1,20 +1,37 @@
 /*
- * The frames of a program that has ended by a fault: from its registers, from the addresses to return to that Vertex
- * has found on its stack (vertex/process/returns.h), and from the call frame information of the program's file.
+ * The frames of a program: from its registers, from the addresses to return to that were found on its stack, and from
+ * the call frame information of the program's file. Of a program that has ended by a fault, Vertex has found these
+ * (vertex/process/returns.h); while it is there, its memory can be read.
  */
 #ifndef NCUBE_FRAMES_H
 #define NCUBE_FRAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "vertex/contract/system.h"
 
-#define FRAMES_MOST 8u
+struct frames;
 
-/* Writes an address within each function: where the fault was, in its caller, and so on, at most up to main. `fd` is
- * the program, open for reading; `returns` has fault->returns. Returns how many there are, at least 1. Without
- * call frame information there are two, of which the second comes from a register and may be wrong. */
-unsigned frames_walk(int fd, const struct exit_fault *fault, const struct exit_return *returns,
-                     uint64_t at[FRAMES_MOST]);
+/* The call frame information of a program, whose file is open for reading and stays the caller's. */
+struct frames *frames_open(int fd);
+void frames_close(struct frames *f);
+
+struct frames_from {
+    uint64_t pc, ra, sp, fp;           /* fp: x8 */
+    const struct exit_return *returns; /* ascending by place; they may be left from older calls */
+    uint32_t n;
+    bool (*read)(void *ctx, uint64_t va, uint64_t *word); /* the program's memory; NULL: only `returns` is known */
+    void *ctx;
+};
+
+struct frame_at {
+    uint64_t pc; /* in the function: where it is, or in its call of the function below */
+    uint64_t sp; /* when that call has returned */
+};
+
+/* Writes the frames from the innermost one outwards, as many as there are up to `most`. Returns how many, at least 1.
+ * Without call frame information there are two, of which the second comes from a register and may be wrong. */
+unsigned frames_walk(struct frames *f, const struct frames_from *from, struct frame_at *at, unsigned most);
 
 #endif

@@ -96,6 +96,9 @@ static bool same_function(const char *a, const char *b)
 }
 
 #define FRAMES_SHOWN 4u
+#define FRAMES_MOST  8u
+
+enum { REGISTER_RA = 1, REGISTER_SP = 2, REGISTER_FP = 8 };
 
 /* Whether a place, described by `text`, is a line of the program and none of the libraries that come with ncube. */
 static bool is_own_line(int program, uint64_t at, const char *text)
@@ -111,16 +114,25 @@ static void describe_place(int program, const struct exit_fault *f, const struct
                            size_t bytes)
 {
     char here[WHERE_BYTES] = "", last[WHERE_BYTES] = "";
-    uint64_t at[FRAMES_MOST];
+    struct frame_at frame[FRAMES_MOST];
     size_t used = 0;
     bool is_own = false;
 
     text[0] = '\0';
     if (program < 0 || f->replaced)
         return;
-    unsigned n = frames_walk(program, f, returns, at);
+    struct frames *frames = frames_open(program);
+    unsigned n = frames_walk(frames,
+                             &(struct frames_from){.pc = f->pc,
+                                                   .ra = f->x[REGISTER_RA - 1],
+                                                   .sp = f->x[REGISTER_SP - 1],
+                                                   .fp = f->x[REGISTER_FP - 1],
+                                                   .returns = returns,
+                                                   .n = f->returns},
+                             frame, FRAMES_MOST);
+    frames_close(frames);
     for (unsigned i = 0; i < n && used < bytes && !same_function(last, "main") && (i < FRAMES_SHOWN || !is_own); i++) {
-        bool known = where_describe(program, at[i], here);
+        bool known = where_describe(program, frame[i].pc, here);
 
         if (i > 0 && (!known || (n == 2 && same_function(here, last))))
             break;
@@ -130,7 +142,7 @@ static void describe_place(int program, const struct exit_fault *f, const struct
                                      : i == 1 ? ", called from "
                                               : ", from ",
                                      here);
-        is_own = is_own || is_own_line(program, at[i], here);
+        is_own = is_own || is_own_line(program, frame[i].pc, here);
         memcpy(last, here, sizeof last);
     }
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "emu/base/host.h"
+#include "vertex/contract/abi.h"
 
 /* ---- Functions -------------------------------------------------------------------------------- */
 
@@ -139,6 +140,36 @@ bool where_is_library(int fd, uint64_t address)
     if (dwarf)
         dwarf_end(dwarf);
     return library;
+}
+
+/* The lowest address of a unit. */
+static uint64_t unit_begins(Dwarf_Die *unit)
+{
+    Dwarf_Addr base, begin, end, low = UINT64_MAX;
+
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0;)
+        low = begin < end && begin < low ? begin : low;
+    return low;
+}
+
+/* The program's very first instructions are ncube's, too. */
+uint64_t where_libraries_begin(int fd)
+{
+    Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+    Dwarf_Off at = 0, next;
+    size_t header_bytes;
+    Dwarf_Die unit;
+    uint64_t low = UINT64_MAX;
+
+    for (; dwarf && dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0; at = next)
+        if (dwarf_offdie(dwarf, at + header_bytes, &unit) && names_library(dwarf_diename(&unit))) {
+            uint64_t begin = unit_begins(&unit);
+
+            low = begin > USER_TEXT_VA && begin < low ? begin : low;
+        }
+    if (dwarf)
+        dwarf_end(dwarf);
+    return low;
 }
 
 /* A global symbol rather than a local one. */

@@ -12,7 +12,9 @@
 #include "emu/base/plural.h"
 #include "emu/machine/debugged.h"
 #include "emu/machine/noted.h"
+#include "emu/machine/unfinished.h"
 #include "emu/machine/unread.h"
+#include "emu/machine/user_calls.h"
 #include "emu/hostfs/errmap.h"
 #include "emu/job/where.h"
 #include "vertex/contract/abi.h"
@@ -20,26 +22,13 @@
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 
-enum { REGISTER_RA = 1, REGISTER_A0 = 10, REGISTER_A1 = 11 };
-#define STACK_WORDS  512u /* of a stack, in which return addresses are looked for */
-#define RETURNS_MOST 16u
+enum { REGISTER_SP = 2, REGISTER_A0 = 10, REGISTER_A1 = 11 };
 #define UNREAD_KINDS 16u
-#define PLACES_MOST  4096u
-#define PLACE_BYTES  (2 * WHERE_BYTES + 16)
-
-/* Where a call failed: which addresses to return to were on the stack, and what that means. */
-struct place {
-    uint32_t part;
-    uint64_t back[RETURNS_MOST]; /* the first is in ra; 0: no more */
-    uint64_t sp;                 /* at the last failure there */
-    bool in_library;             /* the trap was called by a library, which may make up for its failure */
-    char *text;                  /* "nwrite, called in main (ring.c:12)" */
-};
+#define LINES_MOST   200u
 
 /* Where the library learns of an error, in a0: at the beginning of a function; or behind the system call in it, as
  * these functions look at the error themselves. The last ones are for errno: what a trap before has told, and what the
- * library itself refuses. A trap that a library has called counts only then: it asks whether a file is there before it
- * makes it, and a call of the program may fail for many traps. */
+ * library itself refuses. */
 static const struct {
     const char *function;
     bool behind_call;
@@ -47,8 +36,6 @@ static const struct {
                       {"trap_context_sync", true}, {"failure_of_message", false}, {"result_set_errno", false},
                       {"pio_result", false}};
 #define PLACES_OF_FAILURE (sizeof failure_places / sizeof *failure_places)
-#define TRAP_FAILED       0u
-#define PIO_RESULT        6u
 #define FIRST_OF_ERRNO    4u
 #define CALL_BYTES_MOST   256u /* of a function, up to its system call */
 #define ECALL             0x00000073u
@@ -59,7 +46,20 @@ struct found {
     uint64_t times;
 };
 
-static void begin_open(struct machine *m, uint32_t node);
+/* Where a program opens a file: functions of the libraries, and which of their arguments is its name. */
+static const struct {
+    const char *function;
+    uint32_t argument;
+    const char *instead; /* of that */
+} openers[] = {{"open", 0, NULL},           {"creat", 0, NULL},
+               {"openat", 1, NULL},         {"fopen", 0, NULL},
+               {"freopen", 0, NULL},        {"opendir", 0, NULL},
+               {"mkstemp", 0, NULL},        {"tmpfile", 0, "a temporary file"},
+               {"pio_open", 0, NULL},       {"pio_open_layout", 0, NULL},
+               {"cs_fopen", 0, NULL},       {"cs_fopen_shape", 0, NULL},
+               {"cs_fopen_with", 0, NULL},  {"gopen", 0, NULL}};
+#define OPENERS (sizeof openers / sizeof *openers)
+
 static void await_type(struct machine *m, uint32_t node);
 static void end_process(struct machine *m, uint32_t node);
 
@@ -68,7 +68,6 @@ static const struct {
     const char *function;
     void (*act)(struct machine *m, uint32_t node);
 } kernel_places[] = {{"proc_exit", end_process},
-                     {"sys_open", begin_open},
                      {"sys_nread", await_type},
                      {"sys_nreadp", await_type},
                      {"sys_ntest", await_type}};
@@ -78,21 +77,14 @@ struct checking {
     struct target target;
     uint64_t kernel_pc[KERNEL_PLACES];
     struct noted *noted;
+    struct user_calls *calls;
+    struct unfinished_calls *unfinished;
+    uint64_t running_va;                      /* of Vertex's proc_running */
     uint64_t (*failed_pc)[PLACES_OF_FAILURE]; /* by part of the job; 0: its program has no such symbol */
-    struct by_trap {
-        const char *place; /* NULL: none */
-        bool told;
-        int32_t error;
-    } * by_trap; /* by node: the trap that has failed last, which the library may turn into errno, */
-    struct by_errno {
-        const char *place; /* NULL: none */
-        uint64_t sp;
-        int32_t error;
-    } * by_errno; /* and the call that has set errno last */
+    uint64_t (*opener_pc)[OPENERS];
+    uint64_t *reent_va; /* of newlib's _impure_ptr, which leads to errno */
     struct found *found;
     size_t founds, found_room;
-    struct place *place;
-    size_t places, place_room;
     bool *odd; /* by node: its types are told */
     bool told;
 };
@@ -133,152 +125,125 @@ static void add_unread(struct machine *m, uint32_t node, uint64_t process)
 
 /* ---- Where a call has failed ---- */
 
-/* Returns what the call before an address to return to calls, 0 if it is in a register, and ~0 if there is no call. */
-static uint64_t called_before(const struct target *t, uint32_t node, uint64_t back)
+static void add_failure(struct machine *m, uint32_t node, const struct user_call *call, int32_t error)
 {
-    uint32_t code;
-    uint16_t half;
+    char text[ALIKE_TEXT_BYTES];
 
-    if (back < 4 || back % 2 != 0 || target_read(t, node, back - 4, &code, sizeof code) != sizeof code)
-        return ~0ull;
-    if ((code & 0xfff) == 0x0ef) { /* jal ra */
-        int64_t offset =
-            (int64_t)(int32_t)(code & 0x80000000) >> 11 | (code & 0xff000) | (code >> 9 & 0x800) | (code >> 20 & 0x7fe);
-
-        return back - 4 + (uint64_t)offset;
-    }
-    half = code >> 16;
-    bool jalr = (code & 0xfff) == 0x0e7, short_jalr = (half & 0xf07f) == 0x9002 && half != 0x9002;
-    return jalr || short_jalr ? 0 : ~0ull;
+    snprintf(text, sizeof text, "failed in %s: %s", call->text, errmap_text(error));
+    add(m->checking, node, text);
 }
 
-/* What a program has in ra and sp. In a call of Vertex they are in its trap frame. */
-static void read_return(const struct target *t, uint32_t node, uint64_t ra_sp[2])
+/* The process that a node runs; 0 if that is unknown. */
+static uint64_t running_process(const struct checking *c, uint32_t node)
 {
-    const struct debug_registers *r = target_registers(t, node);
-    uint64_t frame = r->x[REGISTER_A1] - FRAME_ARGUMENTS_OFFSET;
+    uint64_t process;
 
-    if (t->area->hart[debugged_ops.slot(t->ctx, node)].in_user)
-        memcpy(ra_sp, &r->x[REGISTER_RA], 2 * sizeof *ra_sp);
-    else if (target_read(t, node, frame + FRAME_RETURN_OFFSET, ra_sp, 2 * sizeof *ra_sp) < 2 * sizeof *ra_sp)
-        memset(ra_sp, 0, 2 * sizeof *ra_sp);
+    return target_read(&c->target, node, c->running_va, &process, sizeof process) == sizeof process ? process : 0;
 }
 
-static uint32_t find_returns(const struct target *t, uint32_t node, uint64_t back[RETURNS_MOST], uint64_t *sp)
+/* Whether that says no more than that there is nothing, or that a signal came. */
+static bool is_no_failure(int32_t error)
 {
-    uint64_t word[STACK_WORDS], ra_sp[2];
-    uint32_t n = 0;
-
-    read_return(t, node, ra_sp);
-    size_t words = target_read(t, node, ra_sp[1], word, sizeof word) / sizeof *word;
-    *sp = ra_sp[1];
-    memset(back, 0, RETURNS_MOST * sizeof *back);
-    back[n++] = ra_sp[0];
-    for (size_t i = 0; i < words && n < RETURNS_MOST; i++)
-        if (word[i] < ra_sp[1] && called_before(t, node, word[i]) != ~0ull)
-            back[n++] = word[i];
-    return n;
+    return error == -N_EAGAIN || error == -N_EINTR;
 }
 
-static void function_of(int fd, uint64_t address, char name[WHERE_BYTES])
-{
-    if (!where_describe(fd, address, name))
-        name[0] = '\0';
-    name[strcspn(name, " ")] = '\0';
-}
-
-/* Follows the calls up from the library to the first function that has a source line and is the program's own. With
- * `strict`, a word on the stack counts only if a call of the function below stands before it: others may be old. But a
- * function of a library may have jumped to the one below. Returns false if there is none. */
-static bool find_place(const struct target *t, uint32_t node, int fd, const uint64_t *back, bool strict, char *text)
-{
-    char below[WHERE_BYTES], called[WHERE_BYTES], line[WHERE_BYTES];
-
-    function_of(fd, back[0] - 1, below);
-    for (uint32_t i = 0; i < RETURNS_MOST && back[i] != 0; i++) {
-        uint64_t target = called_before(t, node, back[i]);
-
-        function_of(fd, target, called);
-        if (strict && i > 0 && target != 0 && strcmp(called, below) != 0)
-            continue;
-        if (where_describe(fd, back[i] - 1, line) && strchr(line, '(') && !where_is_library(fd, back[i] - 1)) {
-            snprintf(text, PLACE_BYTES, "%s, called in %s", called[0] ? called : below, line);
-            return true;
-        }
-        function_of(fd, back[i] - 1, below);
-    }
-    return false;
-}
-
-static void describe_place(const struct target *t, uint32_t node, int fd, const uint64_t *back, char *text)
-{
-    if (find_place(t, node, fd, back, true, text) || find_place(t, node, fd, back, false, text))
-        return;
-    function_of(fd, back[0] - 1, text);
-    if (text[0] == '\0')
-        snprintf(text, PLACE_BYTES, "a call");
-}
-
-static struct place place_of(struct machine *m, uint32_t node, uint32_t part)
-{
-    struct checking *c = m->checking;
-    struct place p = {.part = part};
-    char text[PLACE_BYTES];
-
-    find_returns(&c->target, node, p.back, &p.sp);
-    for (size_t i = 0; i < c->places; i++)
-        if (c->place[i].part == part && memcmp(c->place[i].back, p.back, sizeof p.back) == 0) {
-            c->place[i].sp = p.sp;
-            return c->place[i];
-        }
-    if (c->places == PLACES_MOST)
-        return (struct place){.text = "a call at one of too many places"};
-    int fd = debugged_job(m)->own[part].fd;
-    describe_place(&c->target, node, fd, p.back, text);
-    p.in_library = where_is_library(fd, p.back[0] - 1);
-    p.text = memory_copy_text(text, SIZE_MAX);
-    c->place = memory_grow(c->place, &c->place_room, c->places + 1, sizeof *c->place);
-    c->place[c->places++] = p;
-    return p;
-}
-
-/* Whether a library goes on after the failure, whose own call tells if that fails: traps that it calls, and calls of
- * libpio by the driver of striped volumes. */
-static bool is_inner(uint32_t which, const struct place *p)
-{
-    return (which == TRAP_FAILED && p->in_library) || (which == PIO_RESULT && strncmp(p->text, "pio_", 4) != 0);
-}
-
-/* Whether the call that sets errno is around the one that has set it last, to the same: then that is told. Keeps it. */
-static bool is_outer(struct by_errno *last, const struct place *p, int32_t error)
-{
-    bool outer = last->place && p->sp > last->sp && last->error == error && strcmp(last->place, p->text) == 0;
-
-    *last = (struct by_errno){p->text, p->sp, error};
-    return outer;
-}
-
-/* Polls and calls that a signal has interrupted have not failed. `which`: of failure_places. */
+/* The library learns of an error. It may make up for it, so the program's call tells when it returns; but what
+ * main has returned to fails unseen. `which`: of failure_places. */
 static void note_failure(struct machine *m, uint32_t node, uint32_t part, uint32_t which)
 {
     struct checking *c = m->checking;
-    struct by_trap *last = &c->by_trap[node], before = *last;
     int32_t error = (int32_t)target_program_registers(&c->target, node)->x[REGISTER_A0];
-    char text[ALIKE_TEXT_BYTES];
+    bool sets_errno = which >= FIRST_OF_ERRNO;
 
-    if (error >= 0 || error == -N_EAGAIN || error == -N_EINTR)
+    if (error >= 0 || (is_no_failure(error) && !unfinished_any(c->unfinished, node)))
         return;
-    struct place place = place_of(m, node, part);
-    bool waits = is_inner(which, &place), again = false;
+    struct user_call call = user_calls_find(c->calls, node, part);
+    if (call.back == 0) {
+        if (sets_errno && !is_no_failure(error))
+            add_failure(m, node, &call, error);
+        return;
+    }
+    struct unfinished *u = unfinished_at(c->unfinished, node, running_process(c, node), &call);
+    if (sets_errno || !u->sets_errno)
+        u->error = error;
+    u->sets_errno |= sets_errno;
+}
 
-    if (which >= FIRST_OF_ERRNO && !waits)
-        again = is_outer(&c->by_errno[node], &place, error);
-    *last = which < FIRST_OF_ERRNO ? (struct by_trap){place.text, !waits, error} : (struct by_trap){0};
-    if (waits || again ||
-        (which >= FIRST_OF_ERRNO && before.told && before.error == error && strcmp(before.place, place.text) == 0))
-        return; /* told later, or already */
-    snprintf(text, sizeof text, "failed in %s: %s", place.text, errmap_text(error));
-    add(c, node, text);
+/* What a process has in errno. 0: unknown. */
+static int32_t read_errno(const struct checking *c, uint32_t node, uint32_t part)
+{
+    uint64_t reent;
+    int32_t number;
+
+    return c->reent_va[part] && target_read(&c->target, node, c->reent_va[part], &reent, sizeof reent) == sizeof reent &&
+                   target_read(&c->target, node, reent, &number, sizeof number) == sizeof number
+               ? number
+               : 0;
+}
+
+/* ---- What processes open and await ---- */
+
+static void read_files(const struct checking *c, uint32_t node, uint64_t process, bool is_open[PROC_FILES])
+{
+    uint64_t file[PROC_FILES] = {0};
+
+    target_read(&c->target, node, process + PROC_FILES_OFFSET, file, sizeof file);
+    for (uint32_t i = 0; i < PROC_FILES; i++)
+        is_open[i] = file[i] != 0;
+}
+
+/* A function that opens files begins. */
+static void begin_open(struct machine *m, uint32_t node, uint32_t part, uint32_t which)
+{
+    struct checking *c = m->checking;
+    const struct debug_registers *r = target_program_registers(&c->target, node);
+    char name[FILE_NAME_MAX_BYTES + 1];
+    struct user_call call;
+
+    if (!user_calls_begin(c->calls, node, part, openers[which].function, &call))
+        return;
+    name[target_read(&c->target, node, r->x[REGISTER_A0 + openers[which].argument], name, sizeof name - 1)] = '\0';
+    struct unfinished *u = unfinished_at(c->unfinished, node, running_process(c, node), &call);
+    free(u->path);
+    u->path = memory_copy_text(openers[which].instead ? openers[which].instead : name, sizeof name);
+    read_files(c, node, u->process, u->is_open);
+}
+
+/* What is open now and was not then is the file, or the parts of it. */
+static void note_opened(struct checking *c, uint32_t node, const struct unfinished *u)
+{
+    bool is_open[PROC_FILES], any = false;
+
+    read_files(c, node, u->process, is_open);
+    for (uint32_t i = 0; i < PROC_FILES; i++) {
+        is_open[i] = is_open[i] && !u->is_open[i];
+        any |= is_open[i];
+    }
+    if (any)
+        noted_open(c->noted, node, u->process, is_open, u->path, u->call.text);
+}
+
+static void end_call(struct machine *m, uint32_t node, uint32_t part)
+{
+    struct checking *c = m->checking;
+    const struct debug_registers *r = target_program_registers(&c->target, node);
+    struct unfinished u;
+
+    if (!unfinished_take(c->unfinished, node, running_process(c, node), r->x[0], r->x[REGISTER_SP], &u))
+        return;
+    int32_t number = u.sets_errno ? read_errno(c, node, part) : 0, error = number > 0 ? -number : u.error;
+    if (u.error < 0 && !is_no_failure(error) && unfinished_has_failed(&u, (int64_t)r->x[REGISTER_A0]))
+        add_failure(m, node, &u.call, error);
+    if (u.path)
+        note_opened(c, node, &u);
+    free(u.path);
+}
+
+/* What exit() could not write is lost. */
+static void end_in_call(void *machine, uint32_t node, const struct unfinished *u)
+{
+    if (u->error < 0 && u->sets_errno && strcmp(u->call.name, "exit") == 0)
+        add_failure(machine, node, &u->call, u->error);
 }
 
 /* Returns which of failure_places of a part is at that address; PLACES_OF_FAILURE: none. */
@@ -291,41 +256,12 @@ static uint32_t failure_at(const struct checking *c, uint32_t part, uint64_t pc)
     return which;
 }
 
-/* ---- What processes open and await ---- */
-
 /* The arguments of the call in which a node is stopped at the beginning of Vertex's function for it. */
 static bool read_argument(const struct checking *c, uint32_t node, unsigned number, uint64_t *value)
 {
     uint64_t va = target_registers(&c->target, node)->x[REGISTER_A1] + number * sizeof *value;
 
     return target_read(&c->target, node, va, value, sizeof *value) == sizeof *value;
-}
-
-static void read_files(const struct checking *c, uint32_t node, uint64_t process, bool is_open[PROC_FILES])
-{
-    uint64_t file[PROC_FILES] = {0};
-
-    target_read(&c->target, node, process + PROC_FILES_OFFSET, file, sizeof file);
-    for (uint32_t i = 0; i < PROC_FILES; i++)
-        is_open[i] = file[i] != 0;
-}
-
-/* The file will have the lowest free descriptor. */
-static void begin_open(struct machine *m, uint32_t node)
-{
-    struct checking *c = m->checking;
-    uint64_t process = target_registers(&c->target, node)->x[REGISTER_A0], path;
-    char name[FILE_NAME_MAX_BYTES + 1];
-    bool is_open[PROC_FILES];
-    uint32_t ufid = 0;
-
-    read_files(c, node, process, is_open);
-    while (ufid < PROC_FILES && is_open[ufid])
-        ufid++;
-    if (ufid == PROC_FILES || !read_argument(c, node, 0, &path))
-        return;
-    name[target_read(&c->target, node, path, name, sizeof name - 1)] = '\0';
-    noted_open(c->noted, node, process, ufid, name, place_of(m, node, debugged_part(debugged_job(m), node)).text);
 }
 
 static void await_type(struct machine *m, uint32_t node)
@@ -353,6 +289,7 @@ static void end_process(struct machine *m, uint32_t node)
 
     target_read(&c->target, node, process + PROC_SUCCESSOR_OFFSET, &successor, sizeof successor);
     read_files(c, node, process, is_open);
+    unfinished_end(c->unfinished, node, process, successor == 0 ? end_in_call : NULL, m);
     if (successor == 0) {
         add_unread(m, node, process);
         noted_end(c->noted, node, process, is_open, add_open, m);
@@ -369,6 +306,21 @@ void checking_note_arrival(struct machine *m, uint32_t address, uint32_t tag)
 
 /* ---- Stops ---- */
 
+/* A call may return to where another place is. */
+static void look_at_user(struct machine *m, uint32_t node, uint32_t part, uint64_t pc)
+{
+    struct checking *c = m->checking;
+    uint32_t which = failure_at(c, part, pc);
+
+    if (unfinished_any(c->unfinished, node))
+        end_call(m, node, part);
+    if (which < PLACES_OF_FAILURE)
+        note_failure(m, node, part, which);
+    for (uint32_t i = 0; i < OPENERS; i++)
+        if (c->opener_pc[part][i] == pc)
+            begin_open(m, node, part, i);
+}
+
 static void look_at(struct machine *m, uint32_t node)
 {
     struct checking *c = m->checking;
@@ -377,9 +329,8 @@ static void look_at(struct machine *m, uint32_t node)
 
     if (c->told)
         return;
-    uint32_t which = failure_at(c, part, d->now.x[0]);
-    if (d->in_user && which < PLACES_OF_FAILURE)
-        note_failure(m, node, part, which);
+    if (d->in_user)
+        look_at_user(m, node, part, d->now.x[0]);
     for (uint32_t i = 0; !d->in_user && i < KERNEL_PLACES; i++)
         if (d->now.x[0] == c->kernel_pc[i])
             kernel_places[i].act(m, node);
@@ -405,7 +356,7 @@ bool checking_stands(void *machine, uint32_t running)
 
 static void tell_found(const struct checking *c)
 {
-    struct alike alike = {0};
+    struct alike alike = {.lines = LINES_MOST};
     char text[ALIKE_TEXT_BYTES + 32];
 
     for (size_t i = 0; i < c->founds; i++) {
@@ -475,6 +426,33 @@ static bool find_failure_place(const struct job_part *part, uint32_t which, uint
     return false;
 }
 
+static void open_program(struct checking *c, const struct job_part *part, uint32_t i)
+{
+    for (uint32_t k = 0; k < PLACES_OF_FAILURE; k++)
+        if (find_failure_place(part, k, &c->failed_pc[i][k]))
+            target_change_break(&c->target, c->failed_pc[i][k], true);
+    for (uint32_t k = 0; k < OPENERS; k++)
+        if (where_find(part->fd, openers[k].function, &c->opener_pc[i][k]))
+            target_change_break(&c->target, c->opener_pc[i][k] | DEBUG_ALWAYS, true);
+    where_find(part->fd, "_impure_ptr", &c->reent_va[i]);
+}
+
+static void open_programs(struct checking *c, const struct job *j)
+{
+    uint32_t n = j->options.programs;
+    int *fd = memory_new(n, sizeof *fd);
+
+    c->failed_pc = memory_new(n, sizeof *c->failed_pc);
+    c->opener_pc = memory_new(n, sizeof *c->opener_pc);
+    c->reent_va = memory_new(n, sizeof *c->reent_va);
+    for (uint32_t i = 0; i < n; i++) {
+        fd[i] = j->own[i].fd;
+        open_program(c, &j->own[i], i);
+    }
+    c->calls = user_calls_new(&c->target, fd, n);
+    free(fd);
+}
+
 int checking_open(struct machine *m)
 {
     struct debug_area *area = debug_area_of(m->harts.control);
@@ -484,7 +462,6 @@ int checking_open(struct machine *m)
         return 0;
     struct checking *c = m->checking = memory_new(1, sizeof *c);
     c->target = (struct target){.area = area, .slots = m->harts.count, .ops = &debugged_ops, .ctx = m};
-    c->failed_pc = memory_new(j->options.programs, sizeof *c->failed_pc);
     for (uint32_t i = 0; i < KERNEL_PLACES; i++) {
         if (debugged_find_symbol(m, kernel_places[i].function, &c->kernel_pc[i]) != 0)
             return -1;
@@ -492,12 +469,10 @@ int checking_open(struct machine *m)
     }
     c->noted = noted_new(j->nodes);
     c->odd = memory_new(j->nodes, sizeof *c->odd);
-    c->by_trap = memory_new(j->nodes, sizeof *c->by_trap);
-    c->by_errno = memory_new(j->nodes, sizeof *c->by_errno);
-    for (uint32_t i = 0; i < j->options.programs; i++)
-        for (uint32_t k = 0; k < PLACES_OF_FAILURE; k++)
-            if (find_failure_place(&j->own[i], k, &c->failed_pc[i][k]))
-                target_change_break(&c->target, c->failed_pc[i][k], true);
+    if (debugged_find_symbol(m, "proc_running", &c->running_va) != 0)
+        return -1;
+    c->unfinished = unfinished_new(&c->target, j->nodes);
+    open_programs(c, j);
     m->harts.control->debug = SLOT_DEBUG_KERNEL;
     return 0;
 }
@@ -518,13 +493,12 @@ void checking_close(struct machine *m)
         return;
     for (size_t i = 0; i < c->founds; i++)
         free(c->found[i].text);
-    for (size_t i = 0; i < c->places; i++)
-        free(c->place[i].text);
     free(c->found);
-    free(c->place);
     free(c->failed_pc);
-    free(c->by_trap);
-    free(c->by_errno);
+    free(c->opener_pc);
+    free(c->reent_va);
+    unfinished_free(c->unfinished);
+    user_calls_free(c->calls);
     free(c->odd);
     noted_free(c->noted);
     free(c);

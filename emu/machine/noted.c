@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "vertex/contract/system.h"
 
 #define TYPES_TOLD 8u
 #define PATH_BYTES 256u
 
 struct opened {
     uint64_t process;
-    uint32_t ufid;
+    bool ufid[PROC_FILES];
     char *path;
     const char *place;
 };
@@ -63,27 +64,27 @@ void noted_free(struct noted *n)
 
 /* ---- Files ---- */
 
-static struct opened *find_open(struct noted_node *node, uint64_t process, uint32_t ufid)
-{
-    for (size_t i = 0; i < node->opens; i++)
-        if (node->opened[i].process == process && node->opened[i].ufid == ufid)
-            return &node->opened[i];
-    return NULL;
-}
-
-void noted_open(struct noted *n, uint32_t node, uint64_t process, uint32_t ufid, const char *path, const char *place)
+/* Descriptors that an earlier file had have been closed since. */
+void noted_open(struct noted *n, uint32_t node, uint64_t process, const bool *ufids, const char *path,
+                const char *place)
 {
     struct noted_node *at = &n->node[node];
-    struct opened *o = find_open(at, process, ufid);
 
-    if (!o) {
-        at->opened = memory_grow(at->opened, &at->open_room, at->opens + 1, sizeof *at->opened);
-        o = &at->opened[at->opens++];
-        *o = (struct opened){.process = process, .ufid = ufid};
-    }
-    free(o->path);
-    o->path = memory_copy_text(path, PATH_BYTES);
-    o->place = place;
+    for (size_t i = 0; i < at->opens; i++)
+        for (uint32_t k = 0; k < PROC_FILES; k++)
+            at->opened[i].ufid[k] &= at->opened[i].process != process || !ufids[k];
+    at->opened = memory_grow(at->opened, &at->open_room, at->opens + 1, sizeof *at->opened);
+    struct opened *o = &at->opened[at->opens++];
+    *o = (struct opened){.process = process, .path = memory_copy_text(path, PATH_BYTES), .place = place};
+    memcpy(o->ufid, ufids, sizeof o->ufid);
+}
+
+static bool stays_open(const struct opened *o, const bool *is_open)
+{
+    for (uint32_t k = 0; o->place && k < PROC_FILES; k++)
+        if (o->ufid[k] && is_open[k])
+            return true;
+    return false;
 }
 
 /* Takes the files that a process has opened at the same place as this one, which lies before them. Returns how many
@@ -93,7 +94,7 @@ static unsigned take_alike(const struct noted_node *node, struct opened *first, 
     unsigned n = 0;
 
     for (struct opened *o = first + 1; o < node->opened + node->opens; o++)
-        if (o->process == first->process && o->place && strcmp(o->place, first->place) == 0 && is_open[o->ufid]) {
+        if (o->process == first->process && stays_open(o, is_open) && strcmp(o->place, first->place) == 0) {
             o->place = NULL;
             n++;
         }
@@ -112,7 +113,7 @@ void noted_end(struct noted *n, uint32_t node, uint64_t process, const bool *is_
             at->opened[kept++] = *o;
             continue;
         }
-        if (o->place && is_open[o->ufid]) {
+        if (stays_open(o, is_open)) {
             unsigned more = take_alike(at, o, is_open);
 
             others[0] = '\0';

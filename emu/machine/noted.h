@@ -16,9 +16,10 @@ void noted_free(struct noted *n);
 
 /* ---- Files ---- */
 
-/* A process, named by its address in Vertex, is about to open a file, and will get that descriptor if it can. `place`
- * says where, and outlives `n`. */
-void noted_open(struct noted *n, uint32_t node, uint64_t process, uint32_t ufid, const char *path, const char *place);
+/* A process, named by its address in Vertex, has opened a file by a call; `ufids` says which of its descriptors belong
+ * to it. `place` says where, and outlives `n`. */
+void noted_open(struct noted *n, uint32_t node, uint64_t process, const bool *ufids, const char *path,
+                const char *place);
 
 /* A process ends. Calls `tell` once for each place at which it has opened files that `is_open` (by descriptor), with
  * "//df00/f and 2 more, opened by open, called in main (x.c:12)"; then forgets the process. */

@@ -25,6 +25,8 @@
 #define DEBUG_BREAKS  1024u
 #define DEBUG_WATCHES 32u
 #define DEBUG_BLOOM   4096u /* bits, one for each pc / 2 modulo this */
+#define DEBUG_ALWAYS  1u    /* set in a breakpoint's address: whatever a0 is; SLOT_DEBUG_KERNEL only */
+#define DEBUG_RETURNS 8u
 
 enum debug_why {
     DEBUG_NOT,
@@ -32,6 +34,7 @@ enum debug_why {
     DEBUG_BREAK, /* at a breakpoint */
     DEBUG_STEP,  /* after a step */
     DEBUG_WATCH, /* after an access to what is watched */
+    DEBUG_RETURN, /* at one of return_pc */
     DEBUG_FAULT, /* the kernel ends the process because of a fault; its registers are in `program` */
 };
 
@@ -56,6 +59,8 @@ struct debug_hart {
     uint32_t skip;                  /* the next instruction of user code does not end a step: it is the first one */
     uint64_t step_low, step_high;   /* a step goes on within these addresses */
     uint32_t go;                    /* futex: number of the release */
+    uint32_t returns;               /* SLOT_DEBUG_KERNEL: it stops where user code returns to one of these addresses, */
+    uint64_t return_pc[DEBUG_RETURNS]; /* each behind a call; they hold from the release on */
     /* written by the plugin: */
     uint32_t asleep;
     uint32_t stopped;               /* in a debug stop */

@@ -235,6 +235,10 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, flags_for(0), QEMU_PLUGIN_COND_GE, plugin.cycles,
                                                   COUNTER_LIMIT - cycles, block_pack(cycles, qemu_plugin_tb_vaddr(tb)));
     add_inline(tb, plugin.cycles, cycles);
+    if (!kernel && plugin.control->debug == SLOT_DEBUG_KERNEL)
+        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, plugin_debug_at_return, QEMU_PLUGIN_CB_R_REGS,
+                                                  QEMU_PLUGIN_COND_NE, plugin.returns, 0,
+                                                  (void *)(uintptr_t)qemu_plugin_tb_vaddr(tb));
 }
 
 /* The first block of a hart finds the counter at its limit. */
@@ -263,7 +267,13 @@ static void hart_stands(unsigned hart, bool in_user)
     doorbell_ring(plugin.control);
 }
 
-static const struct plugin_debug_ops debug_ops = {.cycles = hart_cycles, .stands = hart_stands};
+static void hart_await_returns(unsigned hart, uint32_t n)
+{
+    counter_of(hart)->returns = n;
+}
+
+static const struct plugin_debug_ops debug_ops = {
+    .cycles = hart_cycles, .stands = hart_stands, .await_returns = hart_await_returns};
 
 /* ---- Installation ---- */
 
@@ -319,6 +329,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     plugin.counters = qemu_plugin_scoreboard_new(sizeof(struct counter));
     plugin.cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, cycles)};
     plugin.instructions = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, instructions)};
+    plugin.returns = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, returns)};
     plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
     if (plugin.control->debug)
         plugin_debug_init(plugin.control, plugin.first, &debug_ops);

@@ -95,6 +95,7 @@ static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_wh
     __atomic_add_fetch(&debug.area->stopped, 1, __ATOMIC_SEQ_CST);
     debug.ops->stands(hart, d->in_user);
     futex_await_change(&d->go, last, &d->asleep);
+    debug.ops->await_returns(hart, d->returns);
 }
 
 static inline void look(unsigned hart, uint64_t pc, bool user)
@@ -104,12 +105,12 @@ static inline void look(unsigned hart, uint64_t pc, bool user)
     if (d->in_user && !user)
         leave_program(d);
     d->in_user = user;
-    looked_at = pc;
+    looked_at = pc & ~(uint64_t)DEBUG_ALWAYS;
     if (__atomic_load_n(&debug.area->attention, __ATOMIC_RELAXED) == 0)
         return;
     enum debug_why why = reason_to_stop(d, pc, user);
     if (why != DEBUG_NOT)
-        stop(hart, d, pc, why);
+        stop(hart, d, looked_at, why);
 }
 
 static void look_in_user(unsigned hart, void *pc)
@@ -130,6 +131,26 @@ static void look_at_error(unsigned hart, void *pc)
 
     if (registers_read_result(&a0) && (int64_t)a0 < 0)
         look(hart, (uintptr_t)pc, true);
+}
+
+/* What is called at any time, or with an argument in a0. */
+static void look_always(unsigned hart, void *pc)
+{
+    look(hart, (uintptr_t)pc, true);
+}
+
+void plugin_debug_at_return(unsigned hart, void *pc)
+{
+    struct debug_hart *d = &debug.hart[hart];
+    uint32_t i = 0;
+
+    while (i < d->returns && d->return_pc[i] != (uintptr_t)pc)
+        i++;
+    if (i == d->returns || !d->watched)
+        return;
+    d->in_user = true;
+    looked_at = (uintptr_t)pc;
+    stop(hart, d, (uintptr_t)pc, DEBUG_RETURN);
 }
 
 static bool is_watched(const struct debug_watch *w, uint64_t address, uint64_t bytes, bool store)
@@ -174,7 +195,10 @@ static void translate_few(struct qemu_plugin_insn *insn, bool kernel)
         qemu_plugin_register_vcpu_insn_exec_cb(insn, enter_kernel, QEMU_PLUGIN_CB_R_REGS, NULL);
     if (kernel && is_break(debug.area, pc))
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, (void *)(uintptr_t)pc);
-    if (!kernel && is_break(debug.area, pc))
+    if (!kernel && is_break(debug.area, pc | DEBUG_ALWAYS))
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_always, QEMU_PLUGIN_CB_R_REGS,
+                                               (void *)(uintptr_t)(pc | DEBUG_ALWAYS));
+    else if (!kernel && is_break(debug.area, pc))
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_error, QEMU_PLUGIN_CB_R_REGS, (void *)(uintptr_t)pc);
 }
 

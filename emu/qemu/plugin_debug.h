@@ -15,6 +15,8 @@ struct plugin_debug_ops {
     uint64_t (*cycles)(unsigned hart); /* its clock */
     /* Publishes how far the hart is, since it stays there, and wakes ncube. */
     void (*stands)(unsigned hart, bool in_user);
+    /* From now on its user code calls plugin_debug_at_return before each block, if n > 0. */
+    void (*await_returns)(unsigned hart, uint32_t n);
 };
 
 /* `first` is the slot of hart 0. */
@@ -26,6 +28,8 @@ void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel);
 
 /* The hart is about to execute a block of user code at pc; its first instruction has not been looked at. */
 void plugin_debug_at_block(unsigned hart, uint64_t pc);
+/* The hart is about to execute a block of user code at pc, and awaits returns. */
+void plugin_debug_at_return(unsigned hart, void *pc);
 /* The hart stops in its slot: keeps its registers for ncube. */
 void plugin_debug_note(unsigned hart);
 

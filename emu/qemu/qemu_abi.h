@@ -39,7 +39,7 @@ typedef struct {
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0, QEMU_PLUGIN_CB_R_REGS = 1 };
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 = 0 };
-enum qemu_plugin_cond { QEMU_PLUGIN_COND_GE = 7 }; /* unsigned */
+enum qemu_plugin_cond { QEMU_PLUGIN_COND_NE = 3, QEMU_PLUGIN_COND_GE = 7 }; /* unsigned */
 
 typedef void (*qemu_plugin_vcpu_cb)(qemu_plugin_id_t id, unsigned vcpu);
 typedef void (*qemu_plugin_vcpu_udata_cb)(unsigned vcpu, void *userdata);

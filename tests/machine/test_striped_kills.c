@@ -4,7 +4,7 @@
  * work; the same run is then killed just after each of those moments. Then e2fsck judges every image, and a new run
  * finds the call done or not, or completes it (tests/guest/striped_kills.c).
  *
- * KILL_EVERY=N takes each Nth moment; 1 with `make striped-kills`.
+ * KILL_EVERY=N takes each Nth moment; 1 with `make striped-kills`. KILL_CALL=NAME takes one call only.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -189,7 +189,10 @@ ParameterizedTestParameters(striped_kills, leave_a_call_done_or_not_or_to_be_com
 ParameterizedTest(size_t *row, striped_kills, leave_a_call_done_or_not_or_to_be_completed)
 {
     static unsigned long us[MOMENTS_MAX];
-    const char *call = calls[*row], *every_text = getenv("KILL_EVERY");
+    const char *call = calls[*row], *every_text = getenv("KILL_EVERY"), *only = getenv("KILL_CALL");
+
+    if (only && *only != '\0' && strcmp(only, call) != 0)
+        return;
     char *before = folder_with_images(VOLUMES, KILOBYTES, 1024), *trial = folder_new();
     int every = every_text ? atoi(every_text) : SAMPLE_EVERY;
 

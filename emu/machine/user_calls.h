@@ -1,0 +1,31 @@
+/*
+ * Which call of a program a node is in: the innermost frame that is the program's own and none of ncube's libraries,
+ * and what it has called there.
+ */
+#ifndef NCUBE_USER_CALLS_H
+#define NCUBE_USER_CALLS_H
+
+#include "emu/debug/target.h"
+#include "emu/job/where.h"
+
+struct user_calls;
+
+/* The programs' files are open for reading, and stay the caller's. */
+struct user_calls *user_calls_new(const struct target *t, const int *fd, uint32_t programs);
+void user_calls_free(struct user_calls *c);
+
+/* Texts live as long as `struct user_calls`. */
+struct user_call {
+    uint64_t back;    /* the address in the program's own code to which the call returns; 0: there is none */
+    uint64_t sp;      /* of the node then */
+    const char *name; /* "fopen"; without `back` that of the outermost function of the libraries */
+    const char *text; /* "fopen, called in main (x.c:20)", or the name alone */
+};
+
+/* The call in which a node is, whose registers are those of its program. */
+struct user_call user_calls_find(struct user_calls *c, uint32_t node, uint32_t program);
+
+/* The call of a function at whose beginning a node is. False: a library calls it. */
+bool user_calls_begin(struct user_calls *c, uint32_t node, uint32_t program, const char *name, struct user_call *call);
+
+#endif
