@@ -34,7 +34,7 @@ static const struct {
     bool behind_call;
 } failure_places[] = {{"trap_failed", false},      {"trap_read_context", true},   {"trap_write_and_read", true},
                       {"trap_context_sync", true}, {"failure_of_message", false}, {"result_set_errno", false},
-                      {"pio_result", false}};
+                      {"pio_result", false},       {"star_fail", false}};
 #define PLACES_OF_FAILURE (sizeof failure_places / sizeof *failure_places)
 #define FIRST_OF_ERRNO    4u
 #define CALL_BYTES_MOST   256u /* of a function, up to its system call */

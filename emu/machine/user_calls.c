@@ -78,12 +78,13 @@ void user_calls_free(struct user_calls *c)
 static const char *name_for_users(const char *name)
 {
     static const char *const other[][2] = {{"__swbuf_r", "putc"}, {"__srget_r", "getc"}, {"__swbuf", "putc"},
-                                           {"__srget", "getc"},   {"eaccess", "access"}};
+                                           {"__srget", "getc"},   {"eaccess", "access"},
+                                           {"euidaccess", "access"}};
 
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         if (strcmp(name, other[i][0]) == 0)
             return other[i][1];
-    return strncmp(name, "__wrap_", 7) == 0 ? name + 7 : name;
+    return strncmp(name, "__wrap_", 7) == 0 ? name + 7 : strncmp(name, "PMPI_", 5) == 0 ? name + 1 : name;
 }
 
 static struct code code_new(const struct program *p, uint64_t at)

@@ -188,15 +188,103 @@ Test(reports, of_a_check_tell_of_calls_on_parallel_files)
 
     cr_expect_str_eq(o.err,
                      "ncube: check: messages never read, files never closed, and calls that failed:\n"
-                     "  node 0 failed in open, called in main (silent.c:41): no such file, directory or volume "
-                     "(2 times)\n"
                      "  node 0 failed in pio_open, called in main (silent.c:37): no such file, directory or volume "
                      "(3 times)\n"
+                     "  node 0 failed in open, called in main (silent.c:41): no such file, directory or volume "
+                     "(2 times)\n"
                      "  node 0 failed in unlink, called in main (silent.c:42): no such file, directory or volume\n");
     outcome_free(&o);
     images_check(folder, 2);
     free(machine);
     folder_remove(folder);
+}
+
+/* What tests/guest/mistakes.c gets, in its order. */
+#define NO_FILE "no such file, directory or volume"
+static const struct mistake {
+    const char *call;
+    int line;
+    const char *why;
+} mistakes[] = {{"fopen", 31, NO_FILE},
+                {"freopen", 32, NO_FILE},
+                {"open", 33, NO_FILE},
+                {"opendir", 34, NO_FILE},
+                {"pio_open", 35, NO_FILE},
+                {"truncate", 36, NO_FILE},
+                {"read", 37, "bad file descriptor"},
+                {"remove", 42, NO_FILE},
+                {"unlink", 43, NO_FILE},
+                {"mkdir", 44, "exists already"},
+                {"rmdir", 45, NO_FILE},
+                {"rename", 46, NO_FILE},
+                {"stat", 47, NO_FILE},
+                {"access", 48, NO_FILE},
+                {"chdir", 49, NULL},
+                {"chmod", 50, NO_FILE},
+                {"system", 55, "no such call"},
+                {"popen", 56, "no such call"},
+                {"execl", 57, NO_FILE},
+                {"execlp", 58, NO_FILE},
+                {"execvp", 59, NO_FILE},
+                {"kill", 60, "no such process or node"},
+                {"wait", 61, "no such child process"},
+                {"waitpid", 62, "no such child process"},
+                {"malloc", 63, "out of memory"},
+                {"close", 71, "bad file descriptor"}};
+
+static void expect_mistakes(const char *err, const char *path)
+{
+    const char *at = strchr(err, '\n');
+
+    for (size_t i = 0; at && i < sizeof mistakes / sizeof *mistakes; i++) {
+        const struct mistake *m = &mistakes[i];
+        const char *why = m->why ? m->why : strcmp(path, "//big") == 0 ? "not a directory" : NO_FILE;
+        char *line = format("\n  node 0 failed in %s, called in %s (mistakes.c:%d): %s\n", m->call,
+                            strcmp(m->call, "close") == 0 ? "compare" : "main", m->line, why);
+
+        cr_expect(strncmp(at, line, strlen(line)) == 0, "%s: no%sin %s", path, line, err);
+        at = strchr(at + 1, '\n');
+        free(line);
+    }
+    cr_expect(at && at[1] == '\0', "%s: more than the calls that failed: %s", path, err);
+}
+
+/* Each failing call once, by the name and the line that the program has; a file that stays open by its name there. */
+static void check_mistakes(const char *path)
+{
+    char *folder = folder_with_images(2, 1024, 1024);
+    char *machine = machine_file(
+        folder, 3, 2, "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );");
+    struct ncube_run run = {.machine = machine,
+                            .dim = "0",
+                            .program = "guest/mistakes",
+                            .serve = folder,
+                            .args = {path},
+                            .options = {"--check"}};
+    struct outcome o = ncube_run(&run);
+    char *left = format("ncube: check: messages never read, files never closed, and calls that failed:\n"
+                        "  node 0 never closed %s/there, opened by open, called in main (mistakes.c:105)\n"
+                        "  node 0 never closed %s and 1 more, opened by opendir, called in main (mistakes.c:107)\n"
+                        "  node 0 never closed /made, opened by pio_open_layout, called in main (mistakes.c:108)\n",
+                        path, path);
+
+    cr_expect_not_null(strstr(o.out, "26 failed"), "%s", o.out);
+    expect_mistakes(o.err, path);
+    outcome_free(&o);
+    run.args[1] = "left";
+    o = ncube_run(&run);
+    cr_expect_str_eq(o.err, left, "%s", path);
+    outcome_free(&o);
+    images_check(folder, 2);
+    free(left);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(reports, of_a_check_name_calls_as_the_program_wrote_them)
+{
+    check_mistakes("//df00");
+    check_mistakes("//big");
 }
 
 Test(reports, of_a_check_tell_of_nodes_that_are_stuck)

@@ -310,8 +310,15 @@ int execvpe(const char *file, char *const argv[], char *const envp[])
     return execv(file, argv);
 }
 
-int execve(const char *path, char *const argv[], char *const envp[]) __attribute__((alias("execvpe")));
-int execvp(const char *file, char *const argv[]) __attribute__((alias("execv")));
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+    return execvpe(path, argv, envp);
+}
+
+int execvp(const char *file, char *const argv[])
+{
+    return execv(file, argv);
+}
 
 /* Stores a variable argument list as an array `argv`. */
 #define LIST(argv, arg0)                                \
@@ -340,5 +347,15 @@ int execl(const char *path, const char *arg0, ...)
     return execv(path, argv);
 }
 
-int execlp(const char *file, const char *arg0, ...) __attribute__((alias("execl")));
-int execle(const char *path, const char *arg0, ...) __attribute__((alias("execl")));
+/* Not aliases, so that the name that a program has called can be told. */
+__asm__(".section .text.execlp, \"ax\"\n"
+        ".globl execlp, execle\n"
+        ".type execlp, @function\n"
+        "execlp:\n"
+        "    tail execl\n"
+        ".size execlp, . - execlp\n"
+        ".type execle, @function\n"
+        "execle:\n"
+        "    tail execl\n"
+        ".size execle, . - execle\n"
+        ".text\n");

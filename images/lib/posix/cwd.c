@@ -31,7 +31,7 @@ char *getcwd(char *buf, size_t size)
     char path[FILE_NAME_MAX_BYTES + 1];
 
     if (buf && size == 0) {
-        errno = EINVAL;
+        result_set_errno(-EINVAL);
         return NULL;
     }
     if (result_to_errno(trap_fdpath(-1, buf ? buf : path, buf ? (long)size : (long)sizeof path)) < 0)

@@ -43,7 +43,7 @@ DIR *opendir(const char *path)
 
     if (fd >= 0 && !dir) {
         close(fd);
-        errno = ENOMEM;
+        result_set_errno(-ENOMEM);
     }
     return dir;
 }
@@ -56,7 +56,7 @@ DIR *fdopendir(int fd)
         return NULL;
     if (S_ISDIR(st.st_mode))
         return new_stream(fd);
-    errno = ENOTDIR;
+    result_set_errno(-ENOTDIR);
     return NULL;
 }
 
@@ -134,7 +134,7 @@ struct dirent *readdir(DIR *dir)
         return NULL;
     record = record_at_next(dir);
     if (!record) {
-        errno = EIO;
+        result_set_errno(-EIO);
         return NULL;
     }
     dir->next += record->record_bytes;

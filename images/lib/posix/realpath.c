@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "images/lib/traps/result.h"
 #include "vertex/contract/traps.h"
 
 #define PATH_BYTES (FILE_NAME_MAX_BYTES + 1)
@@ -21,7 +22,7 @@ struct walk {
 
 static bool fail(int error)
 {
-    errno = error;
+    result_set_errno(-error);
     return false;
 }
 
@@ -102,7 +103,7 @@ char *realpath(const char *path, char *resolved)
     struct walk w;
 
     if (!path || !path[0]) {
-        errno = path ? ENOENT : EINVAL;
+        result_set_errno(path ? -ENOENT : -EINVAL);
         return NULL;
     }
     if (!begin(&w, path))

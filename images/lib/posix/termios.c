@@ -5,11 +5,11 @@
 #include <termios.h>
 
 #include "images/lib/devices/ndevice_switch.h"
+#include "images/lib/traps/result.h"
 
 static int refuse(int fd)
 {
-    errno = ndevice_slot(fd) ? ENOTTY : EBADF;
-    return -1;
+    return (int)result_set_errno(ndevice_slot(fd) ? -ENOTTY : -EBADF);
 }
 
 int tcgetattr(int fd, struct termios *t)
