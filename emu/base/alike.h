@@ -37,8 +37,8 @@ struct alike { /* {0}: nothing */
 /* Adds "node NODE TEXT"; the text begins with a verb in the third person and is copied. */
 void alike_add(struct alike *a, uint32_t node, const char *text);
 
-/* Passes the lines to `say`, ordered by the first node of each, and as they were added. `rest` tells the user where to find those that are left
- * out. */
+/* Passes the lines to `say`, ordered by the first node of each, and as they were added. `rest` tells the user where to
+ * find those that are left out. */
 void alike_say(const struct alike *a, const char *rest, void (*say)(void *ctx, const char *line), void *ctx);
 
 void alike_free(struct alike *a);

@@ -70,9 +70,9 @@ static uint8_t *ram_at(const struct target *t, uint32_t node, uint64_t pa, size_
 }
 
 /* Finds the entry for an address. Returns its level, and stores it, or -1. */
-static int find_entry(const struct target *t, uint32_t node, uint64_t va, uint64_t *entry)
+static int find_entry(const struct target *t, uint32_t node, uint64_t satp, uint64_t va, uint64_t *entry)
 {
-    uint64_t table = (target_registers(t, node)->satp & SATP_PPN) * NODE_PAGE_BYTES;
+    uint64_t table = (satp & SATP_PPN) * NODE_PAGE_BYTES;
 
     if (va >> (VA_BITS - 1) != 0 || table == 0)
         return -1;
@@ -98,10 +98,10 @@ struct place {
 };
 
 /* Finds where an address lies, and how many bytes from there on lie together. */
-static bool find_place(const struct target *t, uint32_t node, uint64_t va, struct place *p)
+static bool find_place_in(const struct target *t, uint32_t node, uint64_t satp, uint64_t va, struct place *p)
 {
     uint64_t entry;
-    int level = find_entry(t, node, va, &entry);
+    int level = find_entry(t, node, satp, va, &entry);
 
     if (level < 0)
         return false;
@@ -116,12 +116,22 @@ static bool find_place(const struct target *t, uint32_t node, uint64_t va, struc
     return p->at != NULL;
 }
 
+static bool find_place(const struct target *t, uint32_t node, uint64_t va, struct place *p)
+{
+    return find_place_in(t, node, target_registers(t, node)->satp, va, p);
+}
+
 size_t target_read(const struct target *t, uint32_t node, uint64_t va, void *bytes, size_t n)
+{
+    return target_read_in(t, node, target_registers(t, node)->satp, va, bytes, n);
+}
+
+size_t target_read_in(const struct target *t, uint32_t node, uint64_t satp, uint64_t va, void *bytes, size_t n)
 {
     size_t done = 0;
     struct place p;
 
-    while (done < n && find_place(t, node, va + done, &p)) {
+    while (done < n && find_place_in(t, node, satp, va + done, &p)) {
         size_t piece = n - done < p.bytes ? n - done : p.bytes;
 
         if (p.at)
@@ -158,7 +168,7 @@ bool target_write(const struct target *t, uint32_t node, uint64_t va, const void
 static uint64_t area_end(const struct target *t, uint32_t node, uint64_t va)
 {
     uint64_t entry;
-    int level = find_entry(t, node, va, &entry);
+    int level = find_entry(t, node, target_registers(t, node)->satp, va, &entry);
     uint64_t span = (uint64_t)NODE_PAGE_BYTES << (9 * (level < 0 ? PAGE_TABLE_LEVELS - 1 : level));
 
     return (va & ~(span - 1)) + span;

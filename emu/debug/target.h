@@ -57,6 +57,8 @@ const struct debug_registers *target_program_registers(const struct target *t, u
 /* Reads a node's virtual memory, as its program or the kernel sees it. Returns how many bytes were possible, from the
  * first on. Promised pages, which have not been touched, read as zeros. */
 size_t target_read(const struct target *t, uint32_t node, uint64_t va, void *bytes, size_t n);
+/* Likewise, in the address space of that satp; the node need not be stopped, and there may be no debug area. */
+size_t target_read_in(const struct target *t, uint32_t node, uint64_t satp, uint64_t va, void *bytes, size_t n);
 /* Writes to it; false, and nothing is written, if that is not possible everywhere: text cannot be written, as QEMU
  * would not notice, nor what is not the program's to write, nor promised pages. */
 bool target_write(const struct target *t, uint32_t node, uint64_t va, const void *bytes, size_t n);

@@ -51,13 +51,13 @@ static const struct {
     const char *function;
     uint32_t argument;
     const char *instead; /* of that */
-} openers[] = {{"open", 0, NULL},           {"creat", 0, NULL},
-               {"openat", 1, NULL},         {"fopen", 0, NULL},
-               {"freopen", 0, NULL},        {"opendir", 0, NULL},
-               {"mkstemp", 0, NULL},        {"tmpfile", 0, "a temporary file"},
-               {"pio_open", 0, NULL},       {"pio_open_layout", 0, NULL},
-               {"cs_fopen", 0, NULL},       {"cs_fopen_shape", 0, NULL},
-               {"cs_fopen_with", 0, NULL},  {"gopen", 0, NULL}};
+} openers[] = {{"open", 0, NULL},          {"creat", 0, NULL},
+               {"openat", 1, NULL},        {"fopen", 0, NULL},
+               {"freopen", 0, NULL},       {"opendir", 0, NULL},
+               {"mkstemp", 0, NULL},       {"tmpfile", 0, "a temporary file"},
+               {"pio_open", 0, NULL},      {"pio_open_layout", 0, NULL},
+               {"cs_fopen", 0, NULL},      {"cs_fopen_shape", 0, NULL},
+               {"cs_fopen_with", 0, NULL}, {"gopen", 0, NULL}};
 #define OPENERS (sizeof openers / sizeof *openers)
 
 static void await_type(struct machine *m, uint32_t node);
@@ -67,10 +67,8 @@ static void end_process(struct machine *m, uint32_t node);
 static const struct {
     const char *function;
     void (*act)(struct machine *m, uint32_t node);
-} kernel_places[] = {{"proc_exit", end_process},
-                     {"sys_nread", await_type},
-                     {"sys_nreadp", await_type},
-                     {"sys_ntest", await_type}};
+} kernel_places[] = {
+    {"proc_exit", end_process}, {"sys_nread", await_type}, {"sys_nreadp", await_type}, {"sys_ntest", await_type}};
 #define KERNEL_PLACES (sizeof kernel_places / sizeof *kernel_places)
 
 struct checking {
@@ -175,7 +173,8 @@ static int32_t read_errno(const struct checking *c, uint32_t node, uint32_t part
     uint64_t reent;
     int32_t number;
 
-    return c->reent_va[part] && target_read(&c->target, node, c->reent_va[part], &reent, sizeof reent) == sizeof reent &&
+    return c->reent_va[part] &&
+                   target_read(&c->target, node, c->reent_va[part], &reent, sizeof reent) == sizeof reent &&
                    target_read(&c->target, node, reent, &number, sizeof number) == sizeof number
                ? number
                : 0;

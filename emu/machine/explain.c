@@ -5,20 +5,70 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "emu/base/alike.h"
 #include "emu/base/host.h"
+#include "emu/base/memory.h"
 #include "emu/machine/told.h"
 #include "emu/machine/unread.h"
-#include "emu/job/where.h"
+#include "emu/machine/user_calls.h"
 
 /* ---- What nodes wait for ---- */
 
+/* Where the report goes, and what it needs. */
+struct sayer {
+    void (*say)(void *ctx, const char *line);
+    void *ctx;
+    const char *rest;
+    unsigned options;
+    struct user_calls *calls;
+};
+
+static uint8_t *memory_of(void *machine, uint32_t index, size_t *bytes)
+{
+    const struct cabinet *c = &((struct machine *)machine)->cabinet[machine_cabinet_of(machine, index)];
+
+    *bytes = c->bytes;
+    return c->ram;
+}
+
+/* The programs of a job, for the places of its nodes; NULL: there is no job. */
+static struct user_calls *open_programs(struct machine *m, const struct job *j)
+{
+    static const struct target_ops ops = {.memory = memory_of};
+    uint32_t n = j ? j->options.programs : 0;
+    int *fd = memory_new(n, sizeof *fd);
+    struct user_calls *calls = NULL;
+
+    for (uint32_t i = 0; i < n; i++)
+        fd[i] = j->own[i].fd;
+    if (n > 0)
+        calls = user_calls_new(&(struct target){.ops = &ops, .ctx = m}, fd, n);
+    free(fd);
+    return calls;
+}
+
+/* Where a node computes; `fd` is its program. Nothing if that is not one of the job's own. */
+static void describe_place(const struct job *j, uint32_t index, const struct slot *s, int fd, struct user_calls *calls,
+                           char *where)
+{
+    const struct slot_frame f = s->user_frame;
+
+    for (uint32_t i = 0; i < j->options.programs; i++)
+        if (fd >= 0 && j->own[i].fd == fd) {
+            user_calls_describe(
+                calls, index, i,
+                &(struct user_place){__atomic_load_n(&s->user_pc, __ATOMIC_RELAXED), f.ra, f.sp, f.fp, f.satp}, where);
+            return;
+        }
+}
+
 /* Describes where a node of the job computes: in which function, if its program says so. In a system call only the
  * kernel knows. Returns false for other nodes. */
-static bool describe_running(struct machine *m, const struct job *j, uint32_t index, unsigned options, char *text,
+static bool describe_running(struct machine *m, const struct job *j, uint32_t index, const struct sayer *to, char *text,
                              size_t bytes)
 {
     const struct slot *s = harts_slot(&m->harts, m->slot_of[index]);
@@ -30,23 +80,23 @@ static bool describe_running(struct machine *m, const struct job *j, uint32_t in
     if (!j || !job_awaits_node(j, address))
         return false;
     job_program_file(j, address - j->base, &program);
-    bool known = (options & WAITS_PLACES && (!stopped || s->why == SLOT_BUDGET)) ||
-                 (options & WAITS_IN_PLACE && sched_is_in_place(m->sched, index));
+    bool known = (to->options & WAITS_PLACES && (!stopped || s->why == SLOT_BUDGET)) ||
+                 (to->options & WAITS_IN_PLACE && sched_is_in_place(m->sched, index));
     if (known && program >= 0)
-        where_describe(program, __atomic_load_n(&s->user_pc, __ATOMIC_RELAXED), where);
+        describe_place(j, index, s, program, to->calls, where);
     snprintf(text, bytes, "runs%s%s", where[0] ? " in " : "", where);
     return true;
 }
 
 /* Describes what a node waits for, or where it computes, or else how its program has ended, if it is one of the job's
  * nodes. Returns false if nothing is known. */
-static bool describe_node(struct machine *m, const struct job *j, uint32_t index, unsigned options, char *text,
+static bool describe_node(struct machine *m, const struct job *j, uint32_t index, const struct sayer *to, char *text,
                           size_t bytes)
 {
     uint32_t address = ncu_address(m->ncu, index), pipe, kind;
 
     if (!ncu_wait_word(m->ncu, index))
-        return describe_running(m, j, index, options, text, bytes);
+        return describe_running(m, j, index, to, text, bytes);
     if (j && ncu_waits_for_pipe(m->ncu, index, &pipe, &kind) && job_describe_pipe(j, address, pipe, kind, text, bytes))
         return true;
     if (j && job_awaits_node(j, address) && told_describe(m, j, index, text, bytes))
@@ -57,14 +107,6 @@ static bool describe_node(struct machine *m, const struct job *j, uint32_t index
         unread_describe(m, j, index, text, bytes);
     return true;
 }
-
-/* Where the report goes. */
-struct sayer {
-    void (*say)(void *ctx, const char *line);
-    void *ctx;
-    const char *rest;
-    unsigned options;
-};
 
 /* The program whose PE 0 is the node with that index, if it has a subcube of its own in the job: its PEs, as one. */
 static void report_program(struct machine *m, const struct job *j, uint32_t first, const struct sayer *s)
@@ -78,7 +120,7 @@ static void report_program(struct machine *m, const struct job *j, uint32_t firs
     for (uint32_t i = first;
          i < m->nodes && job_program_at(j, ncu_address(m->ncu, i), &number) && ncu_address(m->ncu, i) - number == base;
          i++)
-        if (describe_node(m, j, i, s->options, text, sizeof text))
+        if (describe_node(m, j, i, s, text, sizeof text))
             alike_add(&alike, number, text);
     alike_say(&alike, s->rest, s->say, s->ctx);
     alike_free(&alike);
@@ -88,7 +130,8 @@ void machine_report_waits(struct machine *m, const struct job *j, unsigned optio
                           void (*say)(void *ctx, const char *line), void *ctx)
 {
     bool whole = options & WAITS_MACHINE;
-    const struct sayer s = {say, ctx, whole ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", options};
+    const struct sayer s = {say, ctx, whole ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", options,
+                            open_programs(m, j)};
     struct alike alike = {0};
     char text[ALIKE_TEXT_BYTES];
     uint32_t number;
@@ -98,13 +141,14 @@ void machine_report_waits(struct machine *m, const struct job *j, unsigned optio
 
         if (j && job_program_at(j, address, &number))
             continue;
-        if ((whole || job_has_node(j, address)) && describe_node(m, j, i, options, text, sizeof text))
+        if ((whole || job_has_node(j, address)) && describe_node(m, j, i, &s, text, sizeof text))
             alike_add(&alike, whole ? address : address - j->base, text);
     }
     alike_say(&alike, s.rest, say, ctx);
     alike_free(&alike);
     for (uint32_t i = 0; i < m->nodes; i++)
         report_program(m, j, i, &s);
+    user_calls_free(s.calls);
     ncu_describe_faults(m->ncu, sched_now(m->sched), say, ctx);
 }
 

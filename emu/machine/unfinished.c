@@ -116,19 +116,17 @@ void unfinished_end(struct unfinished_calls *u, uint32_t node, uint64_t process,
 static const struct {
     const char *name; /* or how it begins, with a '*' */
     enum { FAILS_NULL, FAILS_ALWAYS, FAILS_POSITIVE, FAILS_UNSEEN } how;
-} results[] = {{"fopen*", FAILS_NULL},      {"freopen", FAILS_NULL},    {"fdopen*", FAILS_NULL},
-               {"opendir", FAILS_NULL},     {"readdir", FAILS_NULL},    {"popen", FAILS_NULL},
-               {"tmpfile", FAILS_NULL},     {"tmpnam", FAILS_NULL},     {"tempnam", FAILS_NULL},
-               {"malloc", FAILS_NULL},      {"calloc", FAILS_NULL},     {"realloc*", FAILS_NULL},
-               {"memalign", FAILS_NULL},    {"aligned_alloc", FAILS_NULL}, {"valloc", FAILS_NULL},
-               {"strdup", FAILS_NULL},      {"strndup", FAILS_NULL},    {"getcwd", FAILS_NULL},
-               {"realpath", FAILS_NULL},    {"fgets", FAILS_NULL},      {"gets", FAILS_NULL},
-               {"mkdtemp", FAILS_NULL},     {"ngetp", FAILS_NULL},      {"xmalloc", FAILS_NULL},
-               {"xrecv*", FAILS_NULL},      {"cs_fopen*", FAILS_NULL},  {"cs_shape*", FAILS_NULL},
-               {"fread*", FAILS_ALWAYS},    {"fwrite*", FAILS_ALWAYS},  {"posix_*", FAILS_POSITIVE},
-               {"MPI_*", FAILS_POSITIVE},   {"perror", FAILS_UNSEEN},   {"rewind*", FAILS_UNSEEN},
-               {"setbuf*", FAILS_UNSEEN},   {"seekdir", FAILS_UNSEEN},  {"clearerr", FAILS_UNSEEN},
-               {"free", FAILS_UNSEEN}};
+} results[] = {
+    {"fopen*", FAILS_NULL},    {"freopen", FAILS_NULL},       {"fdopen*", FAILS_NULL},   {"opendir", FAILS_NULL},
+    {"readdir", FAILS_NULL},   {"popen", FAILS_NULL},         {"tmpfile", FAILS_NULL},   {"tmpnam", FAILS_NULL},
+    {"tempnam", FAILS_NULL},   {"malloc", FAILS_NULL},        {"calloc", FAILS_NULL},    {"realloc*", FAILS_NULL},
+    {"memalign", FAILS_NULL},  {"aligned_alloc", FAILS_NULL}, {"valloc", FAILS_NULL},    {"strdup", FAILS_NULL},
+    {"strndup", FAILS_NULL},   {"getcwd", FAILS_NULL},        {"realpath", FAILS_NULL},  {"fgets", FAILS_NULL},
+    {"gets", FAILS_NULL},      {"mkdtemp", FAILS_NULL},       {"ngetp", FAILS_NULL},     {"xmalloc", FAILS_NULL},
+    {"xrecv*", FAILS_NULL},    {"cs_fopen*", FAILS_NULL},     {"cs_shape*", FAILS_NULL}, {"fread*", FAILS_ALWAYS},
+    {"fwrite*", FAILS_ALWAYS}, {"posix_*", FAILS_POSITIVE},   {"MPI_*", FAILS_POSITIVE}, {"perror", FAILS_UNSEEN},
+    {"rewind*", FAILS_UNSEEN}, {"setbuf*", FAILS_UNSEEN},     {"seekdir", FAILS_UNSEEN}, {"clearerr", FAILS_UNSEEN},
+    {"free", FAILS_UNSEEN}};
 
 static bool is_named(const char *name, const char *pattern)
 {
@@ -146,9 +144,13 @@ bool unfinished_has_failed(const struct unfinished *call, int64_t a0)
     if (i == n)
         return a0 < 0;
     switch (results[i].how) {
-    case FAILS_NULL: return a0 == 0;
-    case FAILS_ALWAYS: return true;
-    case FAILS_POSITIVE: return a0 > 0;
-    default: return false;
+    case FAILS_NULL:
+        return a0 == 0;
+    case FAILS_ALWAYS:
+        return true;
+    case FAILS_POSITIVE:
+        return a0 > 0;
+    default:
+        return false;
     }
 }

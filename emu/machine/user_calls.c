@@ -12,6 +12,7 @@
 #include "emu/job/frames.h"
 
 enum { REGISTER_RA = 1, REGISTER_SP = 2, REGISTER_FP = 8 };
+#define CALLED_IN    ", called in "
 #define FRAMES_MOST  32u
 #define STACK_WORDS  512u /* in which addresses to return to are looked for, should a frame be unknown */
 #define RETURNS_MOST 64u
@@ -48,8 +49,8 @@ struct user_calls *user_calls_new(const struct target *t, const int *fd, uint32_
     c->target = *t;
     c->programs = programs;
     for (uint32_t i = 0; i < programs; i++)
-        c->program[i] = (struct program){
-            .fd = fd[i], .frames = frames_open(fd[i]), .libraries = where_libraries_begin(fd[i])};
+        c->program[i] =
+            (struct program){.fd = fd[i], .frames = frames_open(fd[i]), .libraries = where_libraries_begin(fd[i])};
     return c;
 }
 
@@ -78,8 +79,7 @@ void user_calls_free(struct user_calls *c)
 static const char *name_for_users(const char *name)
 {
     static const char *const other[][2] = {{"__swbuf_r", "putc"}, {"__srget_r", "getc"}, {"__swbuf", "putc"},
-                                           {"__srget", "getc"},   {"eaccess", "access"},
-                                           {"euidaccess", "access"}};
+                                           {"__srget", "getc"},   {"eaccess", "access"}, {"euidaccess", "access"}};
 
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         if (strcmp(name, other[i][0]) == 0)
@@ -108,14 +108,30 @@ static struct code code_at(struct program *p, uint64_t at)
     return p->code[p->codes++] = code_new(p, at);
 }
 
+/* A node's program, as it can be read. */
+struct reader {
+    const struct target *target;
+    uint32_t node;
+    uint64_t satp;
+};
+
+static bool read_bytes(const struct reader *r, uint64_t va, void *bytes, size_t n)
+{
+    return target_read_in(r->target, r->node, r->satp, va, bytes, n) == n;
+}
+
+static bool read_word(void *ctx, uint64_t va, uint64_t *word)
+{
+    return read_bytes(ctx, va, word, sizeof *word);
+}
+
 /* Returns what the call before an address to return to calls: 0 if it is in a register, ~0 if there is no call. */
-static uint64_t called_before(const struct target *t, uint32_t node, uint64_t back)
+static uint64_t called_before(const struct reader *r, uint64_t back)
 {
     uint32_t code;
     uint16_t half;
 
-    if (back < sizeof code || back % 2 != 0 ||
-        target_read(t, node, back - sizeof code, &code, sizeof code) != sizeof code)
+    if (back < sizeof code || back % 2 != 0 || !read_bytes(r, back - sizeof code, &code, sizeof code))
         return ~0ull;
     if ((code & 0xfff) == 0x0ef) { /* jal ra */
         int64_t offset =
@@ -143,16 +159,16 @@ static struct user_call call_new(struct user_calls *c, const char *name, const s
 {
     char text[TEXT_BYTES];
 
-    snprintf(text, sizeof text, "%s, called in %s", name, caller->text);
+    snprintf(text, sizeof text, "%s" CALLED_IN "%s", name, caller->text);
     return (struct user_call){caller->at + 1, sp, keep_text(c, name), keep_text(c, text)};
 }
 
 /* The name that the program has called: what stands in its call, unless that is a register or a function of its own,
  * which has jumped on to `below`. */
-static const char *called_name(struct user_calls *c, uint32_t node, struct program *p, const struct code *caller,
+static const char *called_name(struct program *p, const struct reader *r, const struct code *caller,
                                const struct code *below)
 {
-    uint64_t target = called_before(&c->target, node, caller->at + 1);
+    uint64_t target = called_before(r, caller->at + 1);
     struct code called = {.own = true};
 
     if (target != 0 && target != ~0ull)
@@ -160,43 +176,31 @@ static const char *called_name(struct user_calls *c, uint32_t node, struct progr
     return called.own || !*called.name ? below->name : called.name;
 }
 
-struct reader {
-    const struct target *target;
-    uint32_t node;
-};
-
-static bool read_word(void *ctx, uint64_t va, uint64_t *word)
-{
-    const struct reader *r = ctx;
-
-    return target_read(r->target, r->node, va, word, sizeof *word) == sizeof *word;
-}
-
-static uint32_t find_returns(const struct target *t, uint32_t node, uint64_t sp, struct exit_return *found)
+static uint32_t find_returns(const struct reader *r, uint64_t sp, struct exit_return *found)
 {
     uint64_t word[STACK_WORDS];
-    size_t words = target_read(t, node, sp, word, sizeof word) / sizeof *word;
+    size_t words = target_read_in(r->target, r->node, r->satp, sp, word, sizeof word) / sizeof *word;
     uint32_t n = 0;
 
     for (size_t i = 0; i < words && n < RETURNS_MOST; i++)
-        if (word[i] < sp && called_before(t, node, word[i]) != ~0ull)
+        if (word[i] < sp && called_before(r, word[i]) != ~0ull)
             found[n++] = (struct exit_return){.at = sp + i * sizeof *word, .to = word[i]};
     return n;
 }
 
-struct user_call user_calls_find(struct user_calls *c, uint32_t node, uint32_t program)
+struct user_call user_calls_find_at(struct user_calls *c, uint32_t node, uint32_t program,
+                                    const struct user_place *place)
 {
-    const struct debug_registers *r = target_program_registers(&c->target, node);
     struct program *p = &c->program[program];
-    struct reader reader = {&c->target, node};
+    struct reader reader = {&c->target, node, place->satp};
     struct exit_return returns[RETURNS_MOST];
     struct frame_at frame[FRAMES_MOST];
-    struct frames_from from = {.pc = r->x[0],
-                               .ra = r->x[REGISTER_RA],
-                               .sp = r->x[REGISTER_SP],
-                               .fp = r->x[REGISTER_FP],
+    struct frames_from from = {.pc = place->pc,
+                               .ra = place->ra,
+                               .sp = place->sp,
+                               .fp = place->fp,
                                .returns = returns,
-                               .n = find_returns(&c->target, node, r->x[REGISTER_SP], returns),
+                               .n = find_returns(&reader, place->sp, returns),
                                .read = read_word,
                                .ctx = &reader};
     unsigned n = frames_walk(p->frames, &from, frame, FRAMES_MOST);
@@ -205,11 +209,37 @@ struct user_call user_calls_find(struct user_calls *c, uint32_t node, uint32_t p
     for (unsigned i = 1; i < n; i++, below = at) {
         at = code_at(p, frame[i].pc);
         if (at.own)
-            return call_new(c, called_name(c, node, p, &at, &below), &at, frame[i].sp);
+            return call_new(c, called_name(p, &reader, &at, &below), &at, frame[i].sp);
         if (strcmp(at.name, "program_start") == 0 || !*at.name)
             break;
     }
-    return (struct user_call){.name = keep_text(c, below.name), .text = keep_text(c, *below.name ? below.name : "a call")};
+    return (struct user_call){.name = keep_text(c, below.name),
+                              .text = keep_text(c, *below.name ? below.name : "a call")};
+}
+
+struct user_call user_calls_find(struct user_calls *c, uint32_t node, uint32_t program)
+{
+    const struct debug_registers *r = target_program_registers(&c->target, node);
+
+    return user_calls_find_at(
+        c, node, program,
+        &(struct user_place){r->x[0], r->x[REGISTER_RA], r->x[REGISTER_SP], r->x[REGISTER_FP], r->satp});
+}
+
+void user_calls_describe(struct user_calls *c, uint32_t node, uint32_t program, const struct user_place *place,
+                         char *text)
+{
+    struct code here = code_at(&c->program[program], place->pc);
+    struct user_call call = {0};
+    const char *caller = NULL;
+
+    if (!here.own && place->sp != 0)
+        call = user_calls_find_at(c, node, program, place);
+    if (call.back != 0)
+        caller = strstr(call.text, CALLED_IN) + strlen(CALLED_IN);
+    bool inside = caller && strcmp(call.name, here.name) != 0;
+    snprintf(text, WHERE_BYTES, "%s%s%s%s%s", caller ? here.name : here.text, inside ? ", in " : "",
+             inside ? call.name : "", caller ? inside ? " called from " : ", called from " : "", caller ? caller : "");
 }
 
 bool user_calls_begin(struct user_calls *c, uint32_t node, uint32_t program, const char *name, struct user_call *call)

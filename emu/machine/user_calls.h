@@ -10,7 +10,8 @@
 
 struct user_calls;
 
-/* The programs' files are open for reading, and stay the caller's. */
+/* Of `t` only the operations are used in functions with a `place`. The programs' files are open for reading, and stay
+ * the caller's. */
 struct user_calls *user_calls_new(const struct target *t, const int *fd, uint32_t programs);
 void user_calls_free(struct user_calls *c);
 
@@ -22,8 +23,19 @@ struct user_call {
     const char *text; /* "fopen, called in main (x.c:20)", or the name alone */
 };
 
-/* The call in which a node is, whose registers are those of its program. */
+/* Where the program's code is. */
+struct user_place {
+    uint64_t pc, ra, sp, fp, satp; /* fp: x8 */
+};
+
+/* The call in which a node is, whose registers are those of its program; without a debug area those of `place`. */
 struct user_call user_calls_find(struct user_calls *c, uint32_t node, uint32_t program);
+struct user_call user_calls_find_at(struct user_calls *c, uint32_t node, uint32_t program,
+                                    const struct user_place *place);
+
+/* Writes "main (x.c:20)", or "memcpy, in qsort called from main (x.c:20)", as far as that is known (WHERE_BYTES). */
+void user_calls_describe(struct user_calls *c, uint32_t node, uint32_t program, const struct user_place *place,
+                         char *text);
 
 /* The call of a function at whose beginning a node is. False: a library calls it. */
 bool user_calls_begin(struct user_calls *c, uint32_t node, uint32_t program, const char *name, struct user_call *call);

@@ -30,12 +30,12 @@
 
 enum debug_why {
     DEBUG_NOT,
-    DEBUG_HELD,  /* ncube has asked for it */
-    DEBUG_BREAK, /* at a breakpoint */
-    DEBUG_STEP,  /* after a step */
-    DEBUG_WATCH, /* after an access to what is watched */
+    DEBUG_HELD,   /* ncube has asked for it */
+    DEBUG_BREAK,  /* at a breakpoint */
+    DEBUG_STEP,   /* after a step */
+    DEBUG_WATCH,  /* after an access to what is watched */
     DEBUG_RETURN, /* at one of return_pc */
-    DEBUG_FAULT, /* the kernel ends the process because of a fault; its registers are in `program` */
+    DEBUG_FAULT,  /* the kernel ends the process because of a fault; its registers are in `program` */
 };
 
 enum debug_step {

@@ -168,6 +168,18 @@ static void pass_mark(unsigned hart)
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);
 }
 
+/* For who asks where the hart computes. */
+static void note_place(unsigned hart, uint64_t pc)
+{
+    struct slot *s = slot_of(hart);
+
+    __atomic_store_n(&s->user_pc, pc, __ATOMIC_RELAXED);
+    if (s->why != 0 && hart_cycles(hart) >= s->user_since + SLOT_PLACED_CYCLES)
+        registers_read_frame(&s->user_frame);
+    else
+        s->user_frame.sp = 0;
+}
+
 /* Runs before a block of user code whose end is at or beyond the mark. */
 static void mark_reached(unsigned hart, void *what)
 {
@@ -175,7 +187,7 @@ static void mark_reached(unsigned hart, void *what)
 
     if (plugin.control->debug)
         plugin_debug_at_block(hart, block.about);
-    __atomic_store_n(&slot_of(hart)->user_pc, block.about, __ATOMIC_RELAXED);
+    note_place(hart, block.about);
     counter_of(hart)->cycles += block.cycles;
     pass_mark(hart);
     counter_of(hart)->cycles -= block.cycles; /* the block adds them next */
@@ -232,8 +244,9 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, reservation_note, QEMU_PLUGIN_CB_NO_REGS,
                                              block_pack(cycles, reservation == RESERVATION_HELD ? BLOCK_RESERVES : 0));
     if (has_marks(qemu_plugin_tb_vaddr(tb)))
-        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, flags_for(0), QEMU_PLUGIN_COND_GE, plugin.cycles,
-                                                  COUNTER_LIMIT - cycles, block_pack(cycles, qemu_plugin_tb_vaddr(tb)));
+        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_COND_GE,
+                                                  plugin.cycles, COUNTER_LIMIT - cycles,
+                                                  block_pack(cycles, qemu_plugin_tb_vaddr(tb)));
     add_inline(tb, plugin.cycles, cycles);
     if (!kernel && plugin.control->debug == SLOT_DEBUG_KERNEL)
         qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, plugin_debug_at_return, QEMU_PLUGIN_CB_R_REGS,

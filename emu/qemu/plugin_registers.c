@@ -81,6 +81,14 @@ bool registers_read_result(uint64_t *value)
     return read_register(handle.x[10], value);
 }
 
+void registers_read_frame(struct slot_frame *f)
+{
+    *f = (struct slot_frame){.ra = read_or_0(handle.x[1]),
+                             .sp = read_or_0(handle.x[2]),
+                             .fp = read_or_0(handle.x[8]),
+                             .satp = read_or_0(handle.satp)};
+}
+
 void registers_read(struct debug_registers *r, uint64_t pc)
 {
     r->x[0] = pc;

@@ -17,6 +17,8 @@ void registers_find(void);
 bool registers_read_scause(uint64_t *value);
 bool registers_read_call(uint64_t *value); /* a7 */
 /* Likewise, what a call returns: a0. */
+/* Those by which a frame of user code is found. */
+void registers_read_frame(struct slot_frame *f);
 bool registers_read_result(uint64_t *value);
 
 /* Reads all but the pc, which QEMU knows only at some instructions, into x[0] goes `pc`. What QEMU does not have is

@@ -49,7 +49,8 @@ enum slot_debug {
     SLOT_DEBUG_ALL,    /* before each instruction */
 };
 
-#define SLOT_COST_CLASSES 32u
+#define SLOT_PLACED_CYCLES 20000u /* reading registers costs the host no less than marks do */
+#define SLOT_COST_CLASSES  32u
 
 /* Reasons of a trap that is no system call. SLOT_TRAP_UNKNOWN: the plugin has not been told to look. */
 enum { SLOT_TRAP_UNKNOWN = 0x10000, SLOT_TRAP_EXCEPTION, SLOT_TRAP_INTERRUPT };
@@ -106,7 +107,10 @@ struct slot {
     uint64_t instructions; /* as in slot_trap */
     uint32_t trap;         /* at ENTER: why user code was left, a SLOT_TRAP_... or a system call's number */
     uint64_t entry_cycles; /* as in slot_trap */
-    uint64_t user_pc;      /* of the block of user code that passed a mark last, also while the hart runs */
+    uint64_t user_pc;      /* of the block of user code that passed a mark last, also while the hart runs, */
+    struct slot_frame {
+        uint64_t ra, sp, fp, satp;
+    } user_frame; /* and its registers, if it has computed for SLOT_PLACED_CYCLES; else sp = 0 */
     uint32_t posts, passed;
     struct slot_post post[NCU_POSTED];
     struct slot_trap passed_trap[SLOT_PASSED]; /* that have passed since the grant; CAUSES, too */

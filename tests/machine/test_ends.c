@@ -205,7 +205,8 @@ ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_signal)
 
 /* ---- What is said of a program that has not ended ---- */
 
-#define COMPUTES " node 3 runs in compute (unfinished.c:13)\n"
+#define COMPUTES " node 3 runs in compute (unfinished.c:14)\n"
+#define FILLS    " node 3 runs in memset, called from fill (unfinished.c:23)\n"
 
 static void expect_waits(const char *what, const struct outcome *o, int status, const char *first, const char *computes)
 {
@@ -231,6 +232,11 @@ Test(ends, by_a_limit_say_who_waits_for_whom_and_who_computes)
                      "ncube: the limit of 0.100000 s of virtual time is reached\n"
                      "  the front end waits for 4 of 4 nodes to exit, first node 0\n",
                      COMPUTES);
+        outcome_free(&o);
+        o = ncube_run(&(struct ncube_run){
+            .dim = "2", .program = "guest/unfinished", .args = {"fill"}, .options = {options[i]}, .limit = "0.2"});
+        expect_waits("limit in a library", &o, 124, "ncube: the limit of 0.200000 s of virtual time is reached\n",
+                     FILLS);
         outcome_free(&o);
     }
 }
@@ -278,17 +284,20 @@ Test(ends, by_a_signal_say_who_waits_for_whom_and_who_computes)
     static const struct {
         int number;
         const char *first;
-    } signals[] = {{SIGINT, "ncube: ended by SIGINT at "}, {SIGTERM, "ncube: ended by SIGTERM at "}};
+    } signals[] = {{SIGINT, "ncube: ended by SIGINT at "},
+                   {SIGTERM, "ncube: ended by SIGTERM at "},
+                   {SIGINT, "ncube: ended by SIGINT at "},
+                   {SIGTERM, "ncube: ended by SIGTERM at "}};
 
-    for (int i = 0; i < 2; i++) {
-        struct ncube_run r = {.dim = "2", .program = "guest/unfinished"};
+    for (int i = 0; i < 4; i++) {
+        struct ncube_run r = {.dim = "2", .program = "guest/unfinished", .args = {i < 2 ? NULL : "fill"}};
         struct run run = {.command = ncube_start(&r), .in = -1, .out = -1};
 
         command_await_lines(&run.command, 1);
         pause_ms((unsigned)command_patience(100)); /* until the others wait: they need some microseconds */
         kill(run.command.pid, signals[i].number);
         struct outcome o = end(&run, "unfinished");
-        expect_waits(signals[i].first, &o, 128 + signals[i].number, signals[i].first, COMPUTES);
+        expect_waits(signals[i].first, &o, 128 + signals[i].number, signals[i].first, i < 2 ? COMPUTES : FILLS);
         outcome_free(&o);
     }
 }
