@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 root=$PWD
 build=$(readlink -f "$1")
 export PATH=$build/bin:$PATH
-flags="-std=gnu11 -O2 -Wall -Wextra -Werror"
+flags="-std=gnu11 -O1 -Wall -Wextra -Werror"
 cd "$scratch" || exit 1
 
 # Open MPI alone on this host, its files where ours are, more ranks than processors
@@ -19,28 +19,29 @@ export TMPDIR=$scratch OMPI_MCA_btl_base_warn_component_unused=0
 
 printf 'dim = 4;\nram_mb = 2;\n' >small.conf
 
-# The program on 1, 3, 4, 8 and 16 ranks
+# The program on 1, 3, 8 and 16 ranks; Open MPI's processes share a few processors, so on 8 at most. An argument RANKS is
+# how many there are, a seed that differs from run to run.
 compare() { # NAME ARG...
     local name=$1 ranks
     shift
     mpicc $flags -o "$name" "$root/tests/mpi/$name.c" || { check "$name.c compiles" false; return; }
     [ $judges = no ] || mpicc.openmpi $flags -o "$name.judge" "$root/tests/mpi/$name.c" ||
         check "$name.c compiles for Open MPI" false
-    for ranks in 1 3 4 8 16; do
-        mpirun -d 4 -n $ranks "./$name" "$@" >ours 2>&1
+    for ranks in 1 3 8 16; do
+        mpirun -d 4 -n $ranks "./$name" "${@/RANKS/$ranks}" >ours 2>&1
         same "$name on $ranks ranks passes" "$name on $ranks: passed" "$(tail -n 1 ours)"
-        [ $judges = yes ] || continue
-        $judge -n $ranks "./$name.judge" "$@" >theirs 2>&1
+        [ $judges = yes ] && [ $ranks -le 8 ] || continue
+        $judge -n $ranks "./$name.judge" "${@/RANKS/$ranks}" >theirs 2>&1
         same "$name on $ranks ranks: as with Open MPI" "$(cat theirs)" "$(cat ours)"
     done
 }
 
 compare points
 compare reductions
-compare parts 4 1
+compare parts 4 RANKS
 compare communicators
-compare random_points 4 1
-compare random_types 30 1
+compare random_points 4 RANKS
+compare random_types 10 RANKS
 [ $judges = yes ] || skip "MPI programs against Open MPI" "libopenmpi-dev and openmpi-bin are not installed"
 
 mpicc $flags -DBYTES_MAX=1100 -o random_small "$root/tests/mpi/random_points.c"
