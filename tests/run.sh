@@ -3,8 +3,11 @@
 #
 #   run.sh [-j JOBS] BUILD SUITE...
 #
-# JOBS suites at most run side by side (default 1). Their results are printed in the order given, each whole, whichever
-# ends first. The file "beside" next to this script says which suites must not run beside others, and which begin first.
+# JOBS suites run side by side (default 1, and then never more): another one begins whenever a processor has been idle
+# for most of a second, as suites wait for disks, for signals and for time to pass; twice as many at most. Their results
+# are printed in the order given, each whole, whichever ends first, with how long it has taken and the processor time of
+# its processes. The file "beside" next to this script says which suites must not run beside others, and which begin
+# first.
 #
 # A suite is a Criterion program below BUILD, or a script that gets BUILD as its argument and ends with its own line
 # "N passed, N failed, N skipped". A test that cannot run on this host says so in a line "skipped: NAME: WHY" (skip in
@@ -34,8 +37,9 @@ export LC_ALL=C # what suites print is read here and by themselves
 # Tests that wait for the host have more patience then (tests/machine/command.h).
 [ "$jobs" -eq 1 ] || export TESTS_BESIDE=1
 
-# By the suite's index: when it began, in seconds; how it ended; how long it took. By process: the suite's index.
-declare -A begun=() status=() took=() index_of=()
+# By the suite's index: when it began, in seconds; how it ended; how long it took; milliseconds of processor time. By
+# process: the suite's index.
+declare -A begun=() status=() took=() worked_ms=() index_of=()
 
 # A signal that ends this script ends the suites first. The shell's own list of jobs has the suite that has begun and is
 # not in index_of yet. Each suite's process is a timeout with a process group of its own, which gets the signal as well:
@@ -105,22 +109,64 @@ begin_suite() { # INDEX
     index_of[$!]=$1
 }
 
-# Begins what may begin now.
-begin_suites() {
+# Begins what may begin now, until so many run.
+begin_suites() { # MOST
     local at
     for at in "${!order[@]}"; do
-        [ ${#index_of[@]} -lt "$jobs" ] || return
+        [ ${#index_of[@]} -lt "$1" ] || return
         may_begin "${order[at]}" || continue
         begin_suite "${order[at]}"
         unset "order[at]"
     done
 }
 
-# Waits until one of the suites has ended.
+# Sets all_ms, the processor time in milliseconds of all suites that have ended.
+read_times() {
+    local minutes seconds ms system_minutes system_seconds system_ms
+    times >"$logs/times"
+    { read -r _ && IFS='ms. ' read -r minutes seconds ms system_minutes system_seconds system_ms _; } <"$logs/times"
+    all_ms=$(((minutes + system_minutes) * 60000 + (seconds + system_seconds) * 1000 + 10#$ms + 10#$system_ms))
+}
+
+# Sets idle_ticks, the hundredths of a second that the processors have been idle, or have waited for a disk.
+read_idle() {
+    local idle=0 waits=0
+    { read -r _ _ _ _ idle waits _ <"${STAT:-/proc/stat}"; } 2>/dev/null
+    idle_ticks=$((idle + waits))
+}
+
+# A process that ends after a second, while there is something to begin that may only begin on an idle processor.
+clock=
+idle_ticks=0
+start_clock() {
+    [ "$jobs" -gt 1 ] && [ ${#order[@]} -gt 0 ] && [ -z "$clock" ] || return
+    read_idle
+    sleep 1 >/dev/null 2>&1 &
+    clock=$!
+}
+
+# Another suite begins if a processor was idle for most of the second.
+clock_has_ended() {
+    local before=$idle_ticks
+    clock=
+    read_idle
+    if [ $((idle_ticks - before)) -ge 70 ] && [ ${#index_of[@]} -lt $((2 * jobs)) ]; then
+        begin_suites $((${#index_of[@]} + 1))
+    fi
+}
+
+# Waits until one of the suites has ended, or the second.
 await_suite() {
-    local process ended
-    wait -n -p process "${!index_of[@]}"
+    local process ended before=$all_ms
+    start_clock
+    wait -n -p process "${!index_of[@]}" $clock
     ended=$?
+    if [ "$process" = "$clock" ]; then
+        clock_has_ended
+        return
+    fi
+    read_times
+    worked_ms[${index_of[$process]}]=$((all_ms - before))
     status[${index_of[$process]}]=$ended
     took[${index_of[$process]}]=$((SECONDS - begun[${index_of[$process]}]))
     unset "index_of[$process]"
@@ -132,6 +178,10 @@ await_suite() {
 read_counts() { # LOG
     sed -n -e 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
         -e 's/^.*Synthesis: Tested: \([0-9]*\) | Passing: \([0-9]*\) |.*$/\2 \1-\2/p' "$1" | tail -n 1
+}
+
+seconds_of() { # MS
+    printf '%d.%d s' $(($1 / 1000)) $(($1 % 1000 / 100))
 }
 
 # Prints how a suite has ended, and counts.
@@ -151,7 +201,8 @@ report_suite() { # INDEX
     [ "$suite_skipped" -eq 0 ] || skips=", $suite_skipped skipped"
     if [ $suite_failed -eq 0 ]; then
         [ "$suite_passed" -gt 0 ] && verdict=ok || verdict=skip
-        printf '%-5s %-40s %3d passed%s  %3d s\n' $verdict "${name#./}" "$suite_passed" "$skips" "${took[$1]}"
+        printf '%-5s %-40s %3d passed%s  %3d s  (CPU %s)\n' $verdict "${name#./}" "$suite_passed" "$skips" \
+            "${took[$1]}" "$(seconds_of "${worked_ms[$1]}")"
         sed -n 's/^skipped: /      &/p' "$log" | awk '!seen[$0]++'
     else
         grep -v "^[0-9]* passed, [0-9]* failed, [0-9]* skipped\$" "$log"
@@ -164,13 +215,16 @@ report_suite() { # INDEX
     rm -f "$log"
 }
 
+read_times
 for next in "${!suites[@]}"; do
     until [ -n "${status[$next]:-}" ]; do
-        begin_suites
+        begin_suites "$jobs"
         await_suite
     done
     report_suite "$next"
 done
 
+[ -z "$clock" ] || kill "$clock"
+[ ${#suites[@]} -lt 2 ] || echo "all suites: $SECONDS s  (CPU $(seconds_of $all_ms))"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -58,7 +58,7 @@ tells "Criterion without tests" 1 "3 passed, 1 failed, 0 skipped" criterion_empt
 # ---- Side by side
 
 # Prints the results without the seconds.
-results() { sed 's/ *[0-9]* s$//' out; }
+results() { sed '/^all suites: /d; s/ *[0-9]* s  (CPU [0-9.]* s)$//' out; }
 
 # A pair of suites that end only if both run at a time: each opens a pipe that the other one opens.
 mkfifo one two
@@ -109,6 +109,34 @@ FAIL  late.sh                                    1 passed, 1 failed (exit status
 ok    early.sh                                   2 passed, 1 skipped
       skipped: this: so
 3 passed, 1 failed, 1 skipped" "$(results)"
+
+# Two suites that wait for a third one, on processors that are idle as the file "stat" says, or busy.
+cat >waits.sh <<'E'
+#!/bin/sh
+idle=$(cut -d ' ' -f 5 stat)
+for i in $(seq $tries); do
+    [ -e third ] && break
+    idle=$((idle + idle_in_100_ms))
+    echo "cpu 0 0 0 $idle 0 0" >stat.$$ && mv stat.$$ stat
+    sleep 0.1
+done
+[ -e third ] && echo 1 passed, 0 failed, 0 skipped || echo 0 passed, 0 failed, 1 skipped
+E
+printf '#!/bin/sh\ntouch third\necho 1 passed, 0 failed, 0 skipped\n' >third.sh
+chmod +x waits.sh third.sh
+third() { # NAME IDLE TRIES EXPECTED [JOBS]
+    rm -f third
+    echo "cpu 0 0 0 0 0 0" >stat
+    status "$1" 0 env BESIDE=none STAT=stat idle_in_100_ms="$2" tries="$3" "$run" -j "${5:-2}" \
+        . waits.sh ./waits.sh third.sh
+    same "$1: who meets the third" "$4" "$(tail -n 1 out)"
+}
+third "another one begins on an idle processor" 2000 600 "3 passed, 0 failed, 0 skipped"
+third "none begins on busy ones" 2 20 "1 passed, 0 failed, 2 skipped"
+third "nor when one at a time is asked for" 2000 5 "1 passed, 0 failed, 2 skipped" 1
+check "processor time is told" grep -q '^ok .*third.sh .* s  (CPU [0-9.]* s)$' out
+check "of all, too" grep -q '^all suites: [0-9]* s  (CPU [0-9.]* s)$' out
+
 while read -r name _; do
     check "the table of this project: $name is there" compgen -G "${run%/*/*}/$name*" >/dev/null
 done < <(grep -v '^#' "${run%/*}/beside")
