@@ -10,7 +10,8 @@ CONFIG_SOURCES := emu/config/config.c emu/config/config_cache.c emu/config/confi
 TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
     emu/report/critical.c emu/report/cells.c emu/report/findings.c emu/trace/trace_put.c emu/base/memory.c \
     emu/base/progress.c
-GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c emu/debug/core.c \
+GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c emu/debug/page_table.c \
+    emu/debug/core.c \
     emu/base/memory.c
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
 CLIENTS_SOURCES := emu/link/clients.c emu/link/link.c emu/link/launch.c emu/link/hosts.c emu/link/machine_report.c \

@@ -126,8 +126,8 @@ static const struct options options = {
         "Monitors a machine that ncube boot keeps up: nodes by state, programs, channels and drives by load, virtual\n"
         "time against the host's.",
     .line = lines,
-    .end = "Keys: p programs, n nodes, c channels, d drives; s sorts by the next column; / shows only rows with a\n"
-           "text; the arrow and page keys scroll; q quits.",
+    .end = "Keys: p programs, n nodes, c channels, d drives, k data caches; s sorts by the next column; / shows only\n"
+           "rows with a text; the arrow and page keys scroll; q quits.",
 };
 
 int top_command(int argc, char **argv)

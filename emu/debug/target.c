@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/debug/page_table.h"
 #include "emu/qemu/futex.h"
 #include "vertex/contract/machine.h"
 
@@ -46,16 +47,8 @@ const struct debug_registers *target_program_registers(const struct target *t, u
 
 /* ---- Memory ---- */
 
-#define PAGE_TABLE_LEVELS 3
-#define PTE_VALID         0x001u
-#define PTE_READ          0x002u
-#define PTE_WRITE         0x004u
-#define PTE_EXECUTE       0x008u
-#define PTE_USER          0x010u
-#define PTE_PROMISED      0x200u /* Vertex: with PTE_VALID clear, a page of zeros at the first access */
-#define SATP_PPN          0xfffffffffffull
-#define LOWEST_KERNEL     CABINET_RAM_BASE
-#define VA_BITS           39
+#define SATP_PPN      0xfffffffffffull
+#define LOWEST_KERNEL CABINET_RAM_BASE
 
 /* Returns the RAM at a QEMU-physical address, and how many bytes are there; NULL if none. */
 static uint8_t *ram_at(const struct target *t, uint32_t node, uint64_t pa, size_t *n)
@@ -69,26 +62,26 @@ static uint8_t *ram_at(const struct target *t, uint32_t node, uint64_t pa, size_
     return ram + (pa - CABINET_RAM_BASE);
 }
 
+/* The memory of a node's cabinet. */
+struct node_memory {
+    const struct target *t;
+    uint32_t node;
+};
+
+static uint8_t *memory_at(const void *ctx, uint64_t pa, size_t *bytes)
+{
+    const struct node_memory *m = ctx;
+
+    return ram_at(m->t, m->node, pa, bytes);
+}
+
 /* Finds the entry for an address. Returns its level, and stores it, or -1. */
 static int find_entry(const struct target *t, uint32_t node, uint64_t satp, uint64_t va, uint64_t *entry)
 {
-    uint64_t table = (satp & SATP_PPN) * NODE_PAGE_BYTES;
+    const struct node_memory memory = {t, node};
 
-    if (va >> (VA_BITS - 1) != 0 || table == 0)
-        return -1;
-    for (int level = PAGE_TABLE_LEVELS - 1; level >= 0; level--) {
-        size_t bytes;
-        const uint8_t *at = ram_at(t, node, table + (va >> (12 + 9 * level) & 511) * sizeof *entry, &bytes);
-
-        if (!at || bytes < sizeof *entry)
-            return -1;
-        memcpy(entry, at, sizeof *entry);
-        bool leaf = (*entry & PTE_VALID) == 0 || (*entry & (PTE_READ | PTE_WRITE | PTE_EXECUTE)) != 0;
-        if (leaf)
-            return level;
-        table = (*entry >> 10 & SATP_PPN) * NODE_PAGE_BYTES;
-    }
-    return -1;
+    return page_table_find(&(struct page_memory){memory_at, &memory},
+                           (satp & SATP_PPN) * NODE_PAGE_BYTES, va, entry);
 }
 
 struct place {
@@ -105,13 +98,12 @@ static bool find_place_in(const struct target *t, uint32_t node, uint64_t satp, 
 
     if (level < 0)
         return false;
-    uint64_t span = (uint64_t)NODE_PAGE_BYTES << (9 * level), offset = va & (span - 1);
-    *p = (struct place){
-        .bytes = span - offset, .writable = (entry & PTE_WRITE) != 0, .executable = (entry & PTE_EXECUTE) != 0};
+    uint64_t span, pa = page_table_address(entry, level, va, &span);
+    *p = (struct place){.bytes = span, .writable = (entry & PTE_WRITE) != 0, .executable = (entry & PTE_EXECUTE) != 0};
     if (!(entry & PTE_VALID))
         return (entry & PTE_PROMISED) != 0 && va < LOWEST_KERNEL;
     size_t bytes = 0; /* the kernel's large page has more addresses than there is memory */
-    p->at = ram_at(t, node, ((entry >> 10 & SATP_PPN) * NODE_PAGE_BYTES & ~(span - 1)) + offset, &bytes);
+    p->at = ram_at(t, node, pa, &bytes);
     p->bytes = bytes < p->bytes ? bytes : p->bytes;
     return p->at != NULL;
 }

@@ -180,6 +180,11 @@ const struct drive_cache_counts *front_cache_counts(const struct front *f, uint3
     return io_nodes_cache_counts(&f->io, index, drive);
 }
 
+uint32_t front_counts_va(const struct front *f, uint32_t index, uint32_t drive)
+{
+    return io_nodes_counts_va(&f->io, index, drive);
+}
+
 void front_resume(struct front *f)
 {
     streams_drain(&f->streams);

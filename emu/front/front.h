@@ -91,6 +91,8 @@ bool front_finished(const struct front *f);
 bool front_failed(const struct front *f);
 /* What the data cache of a drive of the topology's I/O node `index` has counted, after its shutdown; else NULL. */
 const struct drive_cache_counts *front_cache_counts(const struct front *f, uint32_t index, uint32_t drive);
+/* Where its nsdisk has them before that, in its own memory; 0: nowhere. */
+uint32_t front_counts_va(const struct front *f, uint32_t index, uint32_t drive);
 
 /* Answers requests and writes output for which the standard streams are ready now. */
 void front_resume(struct front *f);

@@ -24,6 +24,7 @@ struct io_node {
     enum drive_state drive[DRIVE_MAX];
     bool counted[DRIVE_MAX]; /* cache[] means something */
     struct drive_cache_counts cache[DRIVE_MAX];
+    uint32_t counts_va[DRIVE_MAX]; /* where its nsdisk counts them; 0: nowhere */
 };
 
 void io_nodes_init(struct io_nodes *s, const struct topo *topo, struct streams *streams, const struct job_ops *ops,
@@ -86,10 +87,14 @@ const char *io_nodes_receive_mounted(struct io_nodes *s, uint32_t from, const ui
         return "there is no such drive";
     if (s->node[i].drive[reply.seq] > DRIVE_MISSING)
         return "that drive has already reported";
+    if (reply.status > 0 && s->topo->io[i].drive[reply.seq].cache.kb == 0)
+        return "that drive has no data cache";
 
     s->node[i].drive[reply.seq] = reply.status < 0 ? DRIVE_FAILED : DRIVE_MOUNTED;
-    if (reply.status == 0)
+    if (reply.status >= 0) {
+        s->node[i].counts_va[reply.seq] = (uint32_t)reply.status;
         return NULL;
+    }
     console_explain((const char *)bytes + sizeof reply, n - sizeof reply, reply.status, why);
     console_say(s->streams, "volume %s %s: %s", s->topo->io[i].drive[reply.seq].volume,
                 drive_is_dead(reply.status) ? "is missing" : "can't be mounted", why);
@@ -222,6 +227,11 @@ static void take_reports(struct io_node *node, const uint8_t *bytes, size_t n)
 const struct drive_cache_counts *io_nodes_cache_counts(const struct io_nodes *s, uint32_t index, uint32_t drive)
 {
     return s->node[index].counted[drive] ? &s->node[index].cache[drive] : NULL;
+}
+
+uint32_t io_nodes_counts_va(const struct io_nodes *s, uint32_t index, uint32_t drive)
+{
+    return s->node[index].state == IO_DOWN ? 0 : s->node[index].counts_va[drive];
 }
 
 const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n)

@@ -56,6 +56,9 @@ bool io_nodes_is_stopping(const struct io_nodes *s, uint32_t index);
 /* What the data cache of a drive of topo->io[index] has counted. NULL: it has none, or its nsdisk was not shut down. */
 const struct drive_cache_counts *io_nodes_cache_counts(const struct io_nodes *s, uint32_t index, uint32_t drive);
 
+/* Where its nsdisk has them until it has shut down, in its own memory; 0: nowhere. */
+uint32_t io_nodes_counts_va(const struct io_nodes *s, uint32_t index, uint32_t drive);
+
 /* Describe in one line, for the deadlock report, which mounts or shutdowns are missing. */
 void io_nodes_describe_mounts(const struct io_nodes *s, char *text, size_t bytes);
 void io_nodes_describe_shutdowns(const struct io_nodes *s, char *text, size_t bytes);

@@ -7,6 +7,7 @@
 #include "emu/base/memory.h"
 #include "emu/base/order.h"
 #include "emu/link/machine_report.h"
+#include "emu/machine/caches.h"
 
 #define HEAD_BYTES 1024u /* of an object without rows, at most */
 
@@ -60,6 +61,30 @@ static void add_drives(struct writer *w, const struct machine *m)
         }
 }
 
+static void append_sizes(json_t *row, const uint32_t sizes[DRIVE_CACHE_SIZES])
+{
+    for (uint32_t i = 0; i < DRIVE_CACHE_SIZES; i++)
+        json_array_append_new(row, json_integer(sizes[i]));
+}
+
+static void add_caches(struct writer *w, struct machine *m)
+{
+    const struct topo *t = &m->config.topo;
+    struct drive_cache_counts c;
+
+    for (uint32_t j = 0; j < t->n_io; j++)
+        for (uint32_t d = 0; d < t->io[j].ndrives; d++) {
+            if (!caches_count(m, j, d, &c))
+                continue;
+            json_t *row = json_pack("[s, I, I, I, I, I, I, I]", t->io[j].drive[d].volume, (json_int_t)c.requests,
+                                    (json_int_t)c.hits, (json_int_t)c.misses, (json_int_t)c.prefetched,
+                                    (json_int_t)c.unused, (json_int_t)c.waits, (json_int_t)c.wait_cycles);
+            append_sizes(row, c.reads);
+            append_sizes(row, c.write_backs);
+            add_row(w, "caches", row);
+        }
+}
+
 struct busy {
     uint32_t channel;
     struct net_channel_statistics statistics;
@@ -95,16 +120,17 @@ static void add_channels(struct writer *w, const struct machine *m)
     free(busy);
 }
 
-json_t *machine_load(const struct machine *m, size_t room)
+json_t *machine_load(struct machine *m, size_t room)
 {
     struct writer w = {.room = room > HEAD_BYTES ? room - HEAD_BYTES : 0};
 
-    w.load = json_pack("{s:I, s:f, s:{}, s:[], s:[], s:[], s:i}", "cycles", (json_int_t)sched_now(m->sched), "host_s",
+    w.load = json_pack("{s:I, s:f, s:{}, s:[], s:[], s:[], s:[], s:i}", "cycles", (json_int_t)sched_now(m->sched), "host_s",
                        host_seconds(m->build_begun_ns, host_ns(CLOCK_MONOTONIC)), "states", "nodes", "channels",
-                       "drives", "left_out", 0);
+                       "drives", "caches", "left_out", 0);
     if (!w.load)
         return NULL;
     add_drives(&w, m);
+    add_caches(&w, m);
     size_t half = w.room / 2; /* a large machine has more nodes, and more channels, than fit */
     w.room -= half;
     add_nodes(&w, m);

@@ -12,6 +12,7 @@
 #include "emu/base/alike.h"
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
+#include "emu/machine/caches.h"
 #include "emu/machine/told.h"
 #include "emu/machine/unread.h"
 #include "emu/machine/user_calls.h"
@@ -240,7 +241,8 @@ int machine_tell_statistics(struct machine *m)
     const struct stats_source source = {.topo = &m->config.topo,
                                         .sched = m->sched,
                                         .ncu = m->ncu,
-                                        .front = m->front,
+                                        .cache_counts = caches_count,
+                                        .ctx = m,
                                         .nodes = m->nodes,
                                         .stuck = m->stuck,
                                         .start_seconds = host_seconds(m->build_begun_ns, begun_ns),

@@ -250,9 +250,9 @@ static json_t *json_of_drives(const struct stats_source *s)
             put_row(drive, drive_columns, &row);
             json_object_set_new(drive, "queue_mean", json_real(share(s, row.value[QUEUE])));
             json_object_set_new(drive, "utilisation", json_real(share(s, row.value[BUSY])));
-            const struct drive_cache_counts *cache = front_cache_counts(s->front, i, d);
-            if (cache)
-                json_object_set_new(drive, "data_cache", json_of_cache(cache));
+            struct drive_cache_counts cache;
+            if (s->cache_counts(s->ctx, i, d, &cache))
+                json_object_set_new(drive, "data_cache", json_of_cache(&cache));
             json_array_append_new(drives, drive);
         }
     return drives;
@@ -465,15 +465,16 @@ static void print_caches(FILE *to, const struct stats_source *s)
 
     for (uint32_t i = 0; i < s->topo->n_io; i++)
         for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
-            const struct drive_cache_counts *c = front_cache_counts(s->front, i, d);
+            struct drive_cache_counts c;
+            bool counted = s->cache_counts(s->ctx, i, d, &c);
 
-            if (c && !any)
+            if (counted && !any)
                 fprintf(to, "%-18s%9s%9s%9s%12s%9s%9s%8s\n%-26s%8s%8s%8s%8s%8s%8s\n", "data caches", "requests", "hits",
                         "misses", "prefetched", "unused", "waits", "s", "    blocks in a command", "1", "2-3", "4-7",
                         "8-15", "16-31", "32-");
-            any = any || c;
-            if (c)
-                print_cache(to, s->topo->io[i].drive[d].volume, c);
+            any = any || counted;
+            if (counted)
+                print_cache(to, s->topo->io[i].drive[d].volume, &c);
         }
 }
 

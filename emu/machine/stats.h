@@ -11,16 +11,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "emu/front/front.h"
 #include "emu/model/ncu.h"
 #include "emu/network/topo.h"
 #include "emu/time/sched.h"
+#include "vertex/contract/drive_cache.h"
 
 struct stats_source { /* only read */
     const struct topo *topo;
     const struct sched *sched;
     const struct ncu *ncu;
-    const struct front *front;
+    /* Stores what the data cache of a drive of topo->io[index] has counted; false: it has none (caches.h). */
+    bool (*cache_counts)(void *ctx, uint32_t index, uint32_t drive, struct drive_cache_counts *counts);
+    void *ctx;
     uint32_t nodes; /* compute nodes, then I/O nodes */
     bool stuck;     /* include what each node waits for */
     /* of this host */

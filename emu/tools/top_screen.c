@@ -64,7 +64,7 @@ static void draw(struct screen *s)
     y = draw_text(0, line);
     top_states(line, sizeof line, s->now);
     y = draw_text(y, line);
-    snprintf(line, sizeof line, "%s by %s, %zu rows%s%s%s   p n c d: lists  s: sort  /: filter  q: quit", t.title,
+    snprintf(line, sizeof line, "%s by %s, %zu rows%s%s%s   p n c d k: lists  s: sort  /: filter  q: quit", t.title,
              t.key_name[key], t.n, s->filter[0] || s->types_filter ? ", with '" : "", s->filter,
              s->types_filter ? "_'"
              : s->filter[0]  ? "'"
@@ -115,7 +115,7 @@ static void scroll_by(struct screen *s, long rows)
 /* Returns false at the end. */
 static bool act(struct screen *s, int c)
 {
-    static const char views[] = "pncd"; /* in the order of enum top_view */
+    static const char views[] = "pncdk"; /* in the order of enum top_view */
 
     if (s->types_filter) {
         type_filter(s, c);
@@ -128,6 +128,7 @@ static bool act(struct screen *s, int c)
     case 'n':
     case 'c':
     case 'd':
+    case 'k':
         s->view = (enum top_view)(strchr(views, c) - views);
         s->first = 0;
         break;

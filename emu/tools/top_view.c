@@ -73,7 +73,7 @@ bool top_load_makes_sense(json_t *load)
         return false;
     json_object_foreach(states, state, n) if (!json_is_integer(n)) return false;
     return rows_have_types(load, "nodes", LOAD_NODE) && rows_have_types(load, "channels", LOAD_CHANNEL) &&
-           rows_have_types(load, "drives", LOAD_DRIVE);
+           rows_have_types(load, "drives", LOAD_DRIVE) && rows_have_types(load, "caches", LOAD_CACHE);
 }
 
 /* ---- Numbers ---- */
@@ -143,7 +143,8 @@ static void make_programs(struct top_table *t, const json_t *now)
 
 /* ---- Rows of numbers ---- */
 
-#define VALUES_MOST 5u
+#define VALUES_MOST     20u
+#define TOP_SIZES_BYTES 64u
 
 /* Subtracts the numbers of the same row of an earlier report: the one with the same first `names` elements. `hint` is
  * where to look first. */
@@ -244,10 +245,37 @@ static void put_drive(struct top_row *row, const json_t *r, const double *value,
     row->key[2] = rate;
 }
 
+/* "1+0+3": how many commands had each size. */
+static void put_sizes(char *text, size_t bytes, const double sizes[DRIVE_CACHE_SIZES])
+{
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < DRIVE_CACHE_SIZES && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%.0f", i > 0 ? "+" : "", sizes[i]);
+}
+
+/* The values: requests, hits, misses, prefetched, unused, waits, their cycles, and the commands by size. */
+static void put_cache(struct top_row *row, const json_t *r, const double *value, double cycles)
+{
+    char volume[VOLUME_NAME_BYTES], reads[TOP_SIZES_BYTES], writes[TOP_SIZES_BYTES];
+
+    (void)cycles;
+    snprintf(volume, sizeof volume, "%s", json_string_value(json_array_get(r, 0)));
+    put_sizes(reads, sizeof reads, value + 7);
+    put_sizes(writes, sizeof writes, value + 7 + DRIVE_CACHE_SIZES);
+    snprintf(row->text, sizeof row->text, "%-15s %9.0f %9.0f %9.0f %8.0f %8.3f %10.0f %8.0f  %-17.40s  %.40s",
+             one_line(volume), value[0], value[1], value[2], value[5], value[6] / CLOCK_HZ, value[3], value[4], reads,
+             writes);
+    row->key[0] = value[0];
+    row->key[1] = value[2];
+    row->key[2] = value[6];
+}
+
 static const struct row_maker row_makers[TOP_VIEWS] = {
     [TOP_NODES] = {"nodes", 1, 3, put_node},
     [TOP_CHANNELS] = {"channels", 2, 3, put_channel},
     [TOP_DRIVES] = {"drives", 1, 4, put_drive},
+    [TOP_CACHES] = {"caches", 1, 7 + 2 * DRIVE_CACHE_SIZES, put_cache},
 };
 
 /* ---- Tables ---- */
@@ -267,6 +295,12 @@ void top_table_make(struct top_table *t, enum top_view view, const json_t *now, 
         [TOP_DRIVES] = {"drives",
                         "volume          queue mean queue  busy, %  commands      MB/s",
                         {"queue", "busy", "rate"},
+                        NULL,
+                        0},
+        [TOP_CACHES] = {"data caches; commands of 1+2+4+8+16+32 and more blocks",
+                        "volume           requests      hits    misses    waits  wait, s prefetched   unused"
+                        "  reads              writes",
+                        {"requests", "misses", "waits"},
                         NULL,
                         0},
     };

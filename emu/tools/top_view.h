@@ -1,5 +1,5 @@
 /*
- * What `ncube top` shows, as lines of text: tables of programs, nodes, channels and drives, from one report of a
+ * What `ncube top` shows, as lines of text: tables of programs, nodes, channels, drives and their caches, from one report of a
  * machine, or from two, of which the difference is shown.
  */
 #ifndef NCUBE_TOP_VIEW_H
@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum top_view { TOP_PROGRAMS, TOP_NODES, TOP_CHANNELS, TOP_DRIVES, TOP_VIEWS };
+enum top_view { TOP_PROGRAMS, TOP_NODES, TOP_CHANNELS, TOP_DRIVES, TOP_CACHES, TOP_VIEWS };
 
-#define TOP_LINE_BYTES 160u
+#define TOP_LINE_BYTES 200u
 #define TOP_KEYS       3u
 
 struct top_row {

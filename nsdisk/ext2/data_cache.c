@@ -70,6 +70,7 @@ struct data_cache *data_cache_new(struct cache *cache, const char *volume, uint3
         return NULL;
     *d = (struct data_cache){
         .cache = cache, .volume = volume, .log = log, .clock = clock, .set = *set, .part_bytes = part_bytes};
+    d->counts.drive = DRIVE_CACHE_COUNTING;
     settle_sizes(d);
     d->transfers = set->commands;
     size_t parts = (size_t)d->count * d->parts, transfers = d->transfers + DRIVE_CACHE_BUFFERS_WAITED;
@@ -143,9 +144,15 @@ struct drive_cache_counts data_cache_counts(const struct data_cache *d)
 {
     struct drive_cache_counts counts = d->counts;
 
+    counts.drive = 0;
     for (uint32_t i = 0; i < d->count; i++)
         counts.unused += data_bits(d->block[i].unasked);
     return counts;
+}
+
+const struct drive_cache_counts *data_cache_counts_place(const struct data_cache *d)
+{
+    return &d->counts;
 }
 
 /* ---- Room ---- */
@@ -470,6 +477,7 @@ void data_cache_free(struct data_cache *d)
         return;
     if (d->own)
         end_all(d);
+    *(volatile uint32_t *)&d->counts.drive = 0; /* for who reads them from outside */
     free(d->ranges);
     free(d->buffers);
     free(d->transfer);

@@ -74,6 +74,8 @@ bool data_cache_failed(const struct data_cache *d, uint32_t ino);
 
 /* As of now; `drive` is the caller's to set. */
 struct drive_cache_counts data_cache_counts(const struct data_cache *d);
+/* Where they are while the cache is there, but for what is in it unused; `drive` is DRIVE_CACHE_COUNTING then. */
+const struct drive_cache_counts *data_cache_counts_place(const struct data_cache *d);
 
 /* ---- Askers (data_ask.c) ---- */
 

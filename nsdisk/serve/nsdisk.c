@@ -123,6 +123,12 @@ static uint32_t count_drives(struct abi_drive info[SERVE_DRIVES])
     return drives;
 }
 
+/* What N_MOUNTED says of a volume that is mounted (vertex/contract/system.h). */
+static int mounted_status(const struct server *s, uint32_t drive)
+{
+    return (int)(uintptr_t)server_counts_place(s, drive);
+}
+
 static void report_mount(uint32_t drive, int status, const char *text)
 {
     uint8_t message[sizeof(struct file_reply) + 256];
@@ -211,7 +217,7 @@ static struct server *start_server(void)
         int status = server_mount(s, drive, &dev, info[drive].volume, cache_bytes(&info[drive]) / drives,
                                   &info[drive].cache, text, sizeof text);
 
-        report_mount(drive, status, text);
+        report_mount(drive, status < 0 ? status : mounted_status(s, drive), text);
     }
     set_tables_aside(drives == 0 ? 0 : info[0].ram_bytes);
     return s;

@@ -566,6 +566,13 @@ bool server_cache_counts(const struct server *s, uint32_t drive, struct drive_ca
     return s->counted[drive];
 }
 
+const struct drive_cache_counts *server_counts_place(const struct server *s, uint32_t drive)
+{
+    const struct ext2 *fs = s->volume[drive];
+
+    return fs && fs->data ? data_cache_counts_place(fs->data) : NULL;
+}
+
 /* Unmounts, and keeps what the data cache has counted, the last of its writes included. */
 static int unmount(struct server *s, uint32_t drive)
 {

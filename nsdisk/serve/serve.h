@@ -31,6 +31,8 @@ int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, c
                  const struct drive_cache *data, char *error, size_t error_bytes);
 /* Counts of a drive's data cache, after server_shutdown; false: it has none. */
 bool server_cache_counts(const struct server *s, uint32_t drive, struct drive_cache_counts *counts);
+/* Where a mounted volume's data cache counts, without what is in it unused; NULL: it has none. */
+const struct drive_cache_counts *server_counts_place(const struct server *s, uint32_t drive);
 /* Closes every file, writes all volumes back, marks them clean and unmounts them. The first error, or 0. */
 int server_shutdown(struct server *s);
 /* After server_shutdown; without it, what was not synced is lost, as in a crash. */

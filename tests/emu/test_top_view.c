@@ -18,12 +18,15 @@ static const char before_text[] =
     REPORT("\"cycles\": 1000, \"host_s\": 2.0, \"states\": {\"runs\": 2}, \"left_out\": 0, "
            "\"nodes\": [[0, \"runs\", 500, 300, 200], [1, \"runs\", 0, 0, 1000]], "
            "\"channels\": [[0, 1, 10, 100, 0], [1, 0, 5, 50, 20]], "
-           "\"drives\": [[\"df00\", 1, 10, 5120, 400, 900]]");
+           "\"drives\": [[\"df00\", 1, 10, 5120, 400, 900]], "
+           "\"caches\": [[\"df00\", 9, 4, 2, 7, 1, 2, 20000000, 1, 0, 0, 3, 0, 0, 0, 0, 0, 1, 0, 0]]");
 static const char now_text[] = REPORT("\"cycles\": 3000, \"host_s\": 2.5, \"states\": {\"runs\": 1, \"message\": 1}, "
                                       "\"left_out\": 0, \"nodes\": [[0, \"message\", 500, 400, 2100], "
                                       "[1, \"runs\", 1500, 500, 1000]], \"channels\": [[1, 0, 9, 1050, 120], "
                                       "[0, 1, 12, 300, 0], [0, 2, 1, 200, 0]], "
-                                      "\"drives\": [[\"df00\", 3, 30, 1005120, 1400, 3900]]");
+                                      "\"drives\": [[\"df00\", 3, 30, 1005120, 1400, 3900]], "
+                                      "\"caches\": [[\"df00\", 29, 14, 5, 8, 1, 3, 50000000, 1, 0, 0, 5, 0, 0, "
+                                      "0, 0, 2, 1, 0, 0]]");
 
 static json_t *now, *before;
 
@@ -64,6 +67,9 @@ Test(top_view, numbers_are_since_the_start, .init = parse, .fini = drop)
                                       "      0       2          1        6.67      0.00"});
     expect_rows(TOP_DRIVES, NULL, 0, 1,
                 (const char *const[]){"df00                3       1.30    46.67        30  6700.800"});
+    expect_rows(TOP_CACHES, NULL, 0, 1,
+                (const char *const[]){"df00                   29        14         5        3    2.500          8"
+                                      "        1  1+0+0+5+0+0        0+0+2+1+0+0"});
 }
 
 Test(top_view, numbers_are_between_two_reports_of_the_same_row, .init = parse, .fini = drop)
@@ -77,6 +83,9 @@ Test(top_view, numbers_are_between_two_reports_of_the_same_row, .init = parse, .
                                       "      0       2          1       10.00      0.00"});
     expect_rows(TOP_DRIVES, before, 0, 1,
                 (const char *const[]){"df00                3       1.50    50.00        20 10000.000"});
+    expect_rows(TOP_CACHES, before, 0, 1,
+                (const char *const[]){"df00                   20        10         3        1    1.500          1"
+                                      "        0  0+0+0+2+0+0        0+0+2+0+0+0"});
 }
 
 Test(top_view, programs_have_safe_command_lines, .init = parse, .fini = drop)
@@ -155,13 +164,15 @@ Test(top_view, a_malformed_load_is_refused)
         "{}",
         "{\"cycles\": 1, \"host_s\": 1.0, \"states\": {}, \"left_out\": 0, \"nodes\": [], \"channels\": []}",
         "{\"cycles\": \"1\", \"host_s\": 1.0, \"states\": {}, \"left_out\": 0, \"nodes\": [], \"channels\": [], "
-        "\"drives\": []}",
+        "\"drives\": [], \"caches\": []}",
         "{\"cycles\": 1, \"host_s\": 1.0, \"states\": {}, \"left_out\": 0, \"nodes\": [[1, 2, 3, 4, 5]], "
-        "\"channels\": [], \"drives\": []}",
+        "\"channels\": [], \"drives\": [], \"caches\": []}",
         "{\"cycles\": 1, \"host_s\": 1.0, \"states\": {\"runs\": \"x\"}, \"left_out\": 0, \"nodes\": [], "
-        "\"channels\": [], \"drives\": []}",
+        "\"channels\": [], \"drives\": [], \"caches\": []}",
         "{\"cycles\": 1, \"host_s\": 1.0, \"states\": {}, \"left_out\": 0, \"nodes\": [], \"channels\": [[1]], "
-        "\"drives\": [7]}",
+        "\"drives\": [7], \"caches\": []}",
+        "{\"cycles\": 1, \"host_s\": 1.0, \"states\": {}, \"left_out\": 0, \"nodes\": [], \"channels\": [], "
+        "\"drives\": [], \"caches\": [[\"df00\", 1, 2]]}",
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -135,6 +135,52 @@ Test(caches, count_their_hits_and_are_the_same_in_every_run)
     json_decref(plain);
 }
 
+/* Nothing of the machine is waited for: the program reads and writes when the limit comes. */
+static json_t *cut_off_with_stats(const char *set, const char *limit, const char *sync)
+{
+    char *folder = folder_with_images(1, 2048, 1024), *machine = cached_machine(folder, "cached.conf", set, "");
+    char *json = format("%s/stats", folder), *option = format("--stats=%s", json);
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "2",
+                                                     .machine = machine,
+                                                     .program = "guest/files",
+                                                     .args = {"one file", "//df00/"},
+                                                     .options = {option, limit, sync}});
+    json_t *stats = json_load_file(json, 0, NULL);
+
+    cr_assert_neq(o.status, 0, "not cut off: %s", o.err);
+    cr_assert_not_null(stats);
+    json_object_del(stats, "host");
+    outcome_free(&o);
+    free(option);
+    free(json);
+    free(machine);
+    folder_remove(folder);
+    return stats;
+}
+
+static int64_t requests_of(const json_t *stats)
+{
+    return json_integer_value(json_object_get(cache_of(stats), "requests"));
+}
+
+Test(caches, counts_of_a_run_that_is_cut_off_are_those_of_that_time)
+{
+    static const char *const limits[] = {"--limit=0.5", "--limit=0.6"};
+    int64_t before = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        json_t *one = cut_off_with_stats(settings[4], limits[i], NULL);
+        json_t *two = cut_off_with_stats(settings[4], limits[i], "--sync=strict");
+
+        cr_expect(json_equal(one, two), "%s: statistics differ: %lld and %lld requests", limits[i],
+                  (long long)requests_of(one), (long long)requests_of(two));
+        cr_expect_gt(requests_of(one), before, "%s", limits[i]);
+        before = requests_of(one);
+        json_decref(one);
+        json_decref(two);
+    }
+}
+
 /* ---- Hits beside misses ---- */
 
 /* 128 clients. Returns the microseconds that the program prints. */

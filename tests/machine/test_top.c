@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -60,6 +61,54 @@ Test(top, once_prints_nodes_channels_and_drives)
     cr_expect(strstr(o.out, "\nprograms\n") == NULL, "%s", o.out);
     outcome_free(&o);
     booted_down(&b);
+    folder_remove(folder);
+}
+
+/* What `ncube top` says of the data cache of df00: the numbers behind its name. */
+static struct cache_row {
+    unsigned requests, hits, misses, waits, prefetched, unused;
+    double wait_s;
+} cache_row(const struct booted *b)
+{
+    struct cache_row row = {0};
+    struct outcome o = run_top(b->name, "--once");
+    const char *title = strstr(o.out, "\ndata caches"), *line = title ? strstr(title, "\ndf00 ") : NULL;
+
+    cr_assert(o.status == 0 && line, "%s%s", o.out, o.err);
+    cr_assert_eq(sscanf(line, "\ndf00 %u %u %u %u %lf %u %u", &row.requests, &row.hits, &row.misses, &row.waits,
+                        &row.wait_s, &row.prefetched, &row.unused),
+                 7, "%s", line);
+    outcome_free(&o);
+    return row;
+}
+
+/* Several caches' pages are read: that of the second drive lies behind that of the first. */
+Test(top, counts_of_data_caches_are_those_of_now)
+{
+    char *folder = folder_with_images(2, 1024, 1024), *machine = format("%s/cached.conf", folder);
+    FILE *f = fopen(machine, "we");
+    struct booted b;
+
+    cr_assert_not_null(f);
+    fputs("dim = 1;\nboards = ( { number = 3; io_nodes = ( { index = 0; si = [1]; drives = (\n"
+          "    { volume = \"df01\"; image = \"df01.img\"; cache_kb = 64; },\n"
+          "    { volume = \"df00\"; image = \"df00.img\"; cache_kb = 64; write = \"back\"; } ); } ); } );\n",
+          f);
+    cr_assert_eq(fclose(f), 0);
+    b = booted_up(WORDS(machine));
+    struct cache_row fresh = cache_row(&b);
+    xnc_expect(&b, NULL, WORDS("-d", "0", "guest/files", "reads and writes", "//df00/"), 0, NULL, "");
+    struct cache_row one = cache_row(&b), same = cache_row(&b);
+    xnc_expect(&b, NULL, WORDS("-d", "0", "guest/files", "reads and writes", "//df00/"), 0, NULL, "");
+    struct cache_row two = cache_row(&b);
+
+    cr_expect_eq(fresh.requests + fresh.hits + fresh.misses + fresh.waits, 0);
+    cr_expect(one.requests > 0 && one.hits > 0, "%u requests, %u hits", one.requests, one.hits);
+    cr_expect_eq(memcmp(&one, &same, sizeof one), 0, "nothing has run between the two");
+    cr_expect_gt(two.requests, one.requests);
+    booted_down(&b);
+    images_check(folder, 2);
+    free(machine);
     folder_remove(folder);
 }
 

@@ -55,6 +55,8 @@ _Static_assert(sizeof(struct drive_cache) == 16, "drive_cache layout");
 
 #define DRIVE_CACHE_SIZES 6u /* commands of 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 and more blocks of the volume */
 
+#define DRIVE_CACHE_COUNTING 0x434e5453u
+
 /* In blocks of the volume, but for what is in commands: reads and write_backs. Less than 2^32 of each: a server that
  * does nothing else needs years of virtual time for them. */
 struct drive_cache_counts {
@@ -68,7 +70,7 @@ struct drive_cache_counts {
     uint32_t waiting_most;             /* at once */
     uint32_t reads[DRIVE_CACHE_SIZES]; /* each of a group, or of what it lacked */
     uint32_t write_backs[DRIVE_CACHE_SIZES];
-    uint32_t drive; /* on its node */
+    uint32_t drive; /* on its node; DRIVE_CACHE_COUNTING: these are where the server counts */
 };
 _Static_assert(sizeof(struct drive_cache_counts) == 88, "drive_cache_counts layout");
 

@@ -61,7 +61,8 @@
  *                                          node of the program at the other end. Answered when there is one
  *
  * I/O nodes.
- *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
+ *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive. status: an
+ *                 error; or where nsdisk's memory has the drive's struct drive_cache_counts, 0 without a data cache
  *   N_SHUTDOWN    front end -> nsdisk: (empty); write everything back, mark clean;
  *                 N_REPLY(N_SHUTDOWN) with struct file_reply, after which nsdisk serves no request; after status 0
  *                 a struct drive_cache_counts for each drive with a data cache, after an error text
@@ -406,6 +407,7 @@ _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
  * is what `replaced` was then: another program that has told nothing may have taken its place since. */
 #define PROC_REPLACED_OFFSET 6u
 #define PROC_CALL_OFFSET     892u
+#define PROC_ROOT_OFFSET     536u /* of its page table, which lies in the window */
 #define MESSAGE_BYTES_OFFSET 32u
 #define MESSAGE_TAG_OFFSET   44u
 #define MESSAGE_NODE_OFFSET  48u

@@ -25,6 +25,7 @@ _Static_assert(offsetof(struct proc, death) == PROC_DEATH_OFFSET, "vertex/contra
 _Static_assert(offsetof(struct proc, inbox.first) == PROC_INBOX_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, inbox.count) == PROC_INBOX_COUNT_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, call) == PROC_CALL_OFFSET, "vertex/contract/system.h");
+_Static_assert(offsetof(struct proc, vm.root) == PROC_ROOT_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, replaced) == PROC_REPLACED_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, successor.first) == PROC_SUCCESSOR_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, file) == PROC_FILES_OFFSET && PROC_FILES == PROC_FILES_MAX, "system.h");
