@@ -132,7 +132,8 @@ static bool load_drives(struct config_reader *l, const config_setting_t *io_grou
     if (drives && config_setting_is_list(drives) && config_setting_length(drives) > (int)DRIVE_MAX)
         return setting_fail(&l->r, drives, "%d drives; a controller has at most %u", config_setting_length(drives),
                             DRIVE_MAX);
-    return config_each(l, io_group, "drives", load_drive);
+    return config_each(l, io_group, "drives", load_drive) &&
+           config_check_cache_memory(l, drives, &l->config->topo.io[l->config->topo.n_io - 1]);
 }
 
 /* ---- Wiring ------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
-/* Reads the keys of a drive's data cache, and checks that an I/O node has memory for those of its drives. */
+/* Reads the keys of a drive's data cache, and checks that an I/O node has memory for those of all its drives. */
 
 #include "emu/config/config_state.h"
+#include "vertex/contract/service.h"
 
 #define BLOCK_BYTES  4096
 #define GROUP_BLOCKS 8
@@ -44,28 +45,46 @@ static uint64_t cache_bytes(const struct drive_cache *c)
 }
 
 /* What is left for data caches: Vertex and its tables take less than a quarter, and nsdisk for its metadata, requests
- * and replies less than 1.5 MB, and 256 KB for each drive beyond the fourth. tests/machine/test_caches.c takes all. */
-static uint64_t room_bytes(uint64_t ram_bytes, uint32_t drives)
+ * and replies less than 1.5 MB, and 256 KB for each drive beyond the fourth; concurrent service takes more.
+ * tests/machine/test_caches.c takes all. */
+static uint64_t room_bytes(const struct config_reader *l, const struct topo_io_node *io)
 {
-    uint64_t taken = (1536u << 10) + (drives > 4 ? (drives - 4) * (256u << 10) : 0), most = ram_bytes / 4 * 3;
+    uint64_t ram_bytes = l->config->topo.ram_bytes, most = ram_bytes / 4 * 3;
+    uint64_t taken = (1536u << 10) + (io->ndrives > 4 ? (io->ndrives - 4) * (256u << 10) : 0);
+    bool aside = false;
 
+    for (uint32_t d = 0; d < io->ndrives; d++)
+        aside |= io->drive[d].cache.misses == DRIVE_CACHE_MISSES_ASIDE;
+    if (io->concurrent)
+        taken += service_concurrent_bytes(ram_bytes, io->ndrives) + (aside ? SERVICE_ASIDE_BYTES : 0);
     return most > taken ? most - taken : 0;
 }
 
-static bool check_memory(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
-                         const struct drive_cache *c)
+/* The last drive with a cache, whose cache_kb is said to be too much. */
+static uint32_t last_with_cache(const struct topo_io_node *io)
 {
-    uint64_t all = cache_bytes(c), most = room_bytes(l->config->topo.ram_bytes, io->ndrives + 1);
+    uint32_t d = io->ndrives - 1;
+
+    while (io->drive[d].cache.kb == 0)
+        d--;
+    return d;
+}
+
+bool config_check_cache_memory(struct config_reader *l, const config_setting_t *drives, const struct topo_io_node *io)
+{
+    uint64_t all = 0, most = room_bytes(l, io);
 
     for (uint32_t d = 0; d < io->ndrives; d++)
         all += cache_bytes(&io->drive[d].cache);
-    if (all <= most)
+    if (all == 0 || all <= most)
         return true;
+    uint32_t last = last_with_cache(io);
     return setting_fail(
-        &l->r, config_setting_get_member(drive, "cache_kb"),
+        &l->r, config_setting_get_member(config_setting_get_elem(drives, last), "cache_kb"),
         "cache_kb = %u: the data caches of this I/O node take %u KB with their buffers, but its %u MB of "
-        "memory have room for %u KB",
-        c->kb, (unsigned)(all >> 10), (unsigned)(l->config->topo.ram_bytes >> 20), (unsigned)(most >> 10));
+        "memory have room for %u KB%s",
+        io->drive[last].cache.kb, (unsigned)(all >> 10), (unsigned)(l->config->topo.ram_bytes >> 20),
+        (unsigned)(most >> 10), io->concurrent ? " beside concurrent service" : "");
 }
 
 /* Settings that contradict each other. */
@@ -120,6 +139,5 @@ bool config_read_cache(struct config_reader *l, const config_setting_t *drive, c
     cache->group_blocks = (uint16_t)group;
     cache->ahead_groups = (uint16_t)ahead;
     cache->commands = (uint8_t)commands;
-    return check_sizes(l, drive, kb, block, group) && check_choices(l, drive, io, cache) &&
-           check_memory(l, drive, io, cache);
+    return check_sizes(l, drive, kb, block, group) && check_choices(l, drive, io, cache);
 }

@@ -72,5 +72,7 @@ bool config_read_faults(struct config_reader *l, const config_setting_t *root);
  * reader's error, if something is wrong. */
 bool config_read_cache(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
                        struct drive_cache *cache);
+/* Checks that an I/O node, all of whose drives have been read, has memory for their data caches. */
+bool config_check_cache_memory(struct config_reader *l, const config_setting_t *drives, const struct topo_io_node *io);
 
 #endif

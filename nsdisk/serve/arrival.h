@@ -16,9 +16,10 @@
 #include "nsdisk/serve/serve.h"
 #include "nsdisk/serve/volume_locks.h"
 #include "vertex/contract/proto.h"
+#include "vertex/contract/service.h"
 #include "vertex/contract/system.h"
 
-#define ARRIVAL_REPLY_AT 4096u /* of a reply in its area: behind a request's header and names */
+#define ARRIVAL_REPLY_AT SERVICE_REPLY_AT
 
 struct arrival {
     int from, type;
@@ -33,7 +34,7 @@ struct arrival_area {
 
 static inline size_t arrival_area_bytes(uint32_t io_bytes)
 {
-    return ARRIVAL_REPLY_AT + sizeof(struct file_reply) + io_bytes;
+    return service_area_bytes(io_bytes);
 }
 
 /* Messages of programs and replies are not requests. Two servers that answered replies would never stop. */

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "vertex/contract/service.h"
 #ifndef __riscv
 #include <ucontext.h>
 #endif
@@ -21,7 +23,7 @@
 /* On a node readlink takes 12 KB and the plan of a view with the most levels 35 KB; code under the host's sanitizers
  * takes much more. */
 #ifdef __riscv
-#define FIBER_STACK_BYTES (48u << 10)
+#define FIBER_STACK_BYTES SERVICE_STACK_BYTES
 #else
 #define FIBER_STACK_BYTES (512u << 10)
 #endif

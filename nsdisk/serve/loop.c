@@ -479,8 +479,8 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
     l->server = s;
     l->node = *node;
     l->drives = drives;
-    l->area_bytes = round_up(arrival_area_bytes(io_bytes), 16);
-    l->parked_bytes = round_up(io_bytes / LOOP_PARKED > PARKED_LEAST ? io_bytes / LOOP_PARKED : PARKED_LEAST, 16);
+    l->area_bytes = service_area_bytes(io_bytes);
+    l->parked_bytes = service_parked_bytes(io_bytes);
     size_t all = (drives + 1) * l->area_bytes + LOOP_PARKED * l->parked_bytes + drives * FIBER_STACK_BYTES;
     l->memory = aligned_alloc(16, all);
     if (!l->memory) {

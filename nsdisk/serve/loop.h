@@ -41,9 +41,10 @@
 #include "nsdisk/serve/serve.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/proto.h"
+#include "vertex/contract/service.h"
 #include "vertex/contract/system.h"
 
-#define LOOP_PARKED 32u
+#define LOOP_PARKED SERVICE_PARKED
 
 /* What the loop needs from the node, or from a test. */
 struct loop_node {

@@ -39,6 +39,11 @@ struct aside {
     uint64_t request[(sizeof(struct file_request) + 7) / sizeof(uint64_t)];
 };
 
+_Static_assert((JOBS + ASIDE_JOBS) * (sizeof(struct aside) + sizeof(struct job)) + LATER * sizeof(struct later) <=
+                   SERVICE_ASIDE_BYTES,
+               "ncube counts on it");
+_Static_assert(sizeof(struct loop) + 4096 <= SERVICE_STATE_BYTES, "the same");
+
 /* ---- Making ---- */
 
 static bool make(struct loop *l)

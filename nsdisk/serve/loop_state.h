@@ -19,7 +19,6 @@
 
 #define EVERYWHERE_MAX 8u                                                /* requests to all volumes at once */
 #define JOBS           (LOOP_PARKED + 1 + EVERYWHERE_MAX * SERVE_DRIVES) /* parked, landing, parts */
-#define PARKED_LEAST   (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES)
 
 /* A request to all volumes. */
 struct everywhere {

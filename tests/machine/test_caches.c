@@ -20,8 +20,9 @@ static const char *const settings[] = {
     "cache_kb = 128; write = \"back\"; group = 4; commands = 64; fill = \"later\"; misses = \"aside\";",
 };
 
-/* One volume, whose drive has these settings; in concurrent service where they need it. */
-static char *cached_machine(const char *folder, const char *name, const char *set, const char *more)
+/* One volume, whose drive has these settings. */
+static char *served_machine(const char *folder, const char *name, const char *service, const char *set,
+                            const char *more)
 {
     char *path = format("%s/%s", folder, name);
     FILE *f = fopen(path, "we");
@@ -30,9 +31,15 @@ static char *cached_machine(const char *folder, const char *name, const char *se
     fprintf(f,
             "dim = 3;\n%s\nboards = ( { number = 3; io_nodes = ( { index = 0; si = [7]; service = \"%s\";\n"
             "    drives = ( { volume = \"df00\"; image = \"df00.img\"; %s } ); } ); } );\n",
-            more, strstr(set, "aside") ? "concurrent" : "in-order", set);
+            more, service, set);
     cr_assert_eq(fclose(f), 0);
     return path;
+}
+
+/* In concurrent service where the settings need it. */
+static char *cached_machine(const char *folder, const char *name, const char *set, const char *more)
+{
+    return served_machine(folder, name, strstr(set, "aside") ? "concurrent" : "in-order", set, more);
 }
 
 static const struct file_case {
@@ -183,8 +190,8 @@ Test(caches, counts_of_a_run_that_is_cut_off_are_those_of_that_time)
 
 /* ---- Hits beside misses ---- */
 
-/* 128 clients. Returns the microseconds that the program prints. */
-static double us_beside(const char *set, const char *name)
+/* 128 clients. Returns the microseconds that the program prints; *queue_max: the most commands at the drive. */
+static double us_and_queue(const char *set, const char *name, int *queue_max)
 {
     char *folder = folder_with_images(1, 12000, 4096), *machine = format("%s/beside.conf", folder);
     FILE *f = fopen(machine, "we");
@@ -196,17 +203,33 @@ static double us_beside(const char *set, const char *name)
             "} ); } );\n",
             set);
     cr_assert_eq(fclose(f), 0);
-    struct outcome o = ncube_run(
-        &(struct ncube_run){.dim = "7", .machine = machine, .program = "guest/beside", .args = {name, "//df00/"}});
+    char *json = format("%s/stats", folder), *option = format("--stats=%s", json);
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "7",
+                                                     .machine = machine,
+                                                     .program = "guest/beside",
+                                                     .args = {name, "//df00/"},
+                                                     .options = {option}});
     const char *us = strstr(o.out, "us=");
 
     cr_assert(o.status == 0 && us, "%s: %s%s", name, o.out, o.err);
     double result = atof(us + 3);
+    json_t *stats = json_load_file(json, 0, NULL), *drive = json_array_get(json_object_get(stats, "drives"), 0);
+    *queue_max = (int)json_integer_value(json_object_get(drive, "queue_max"));
+    json_decref(stats);
     images_check(folder, 1);
     outcome_free(&o);
+    free(option);
+    free(json);
     free(machine);
     folder_remove(folder);
     return result;
+}
+
+static double us_beside(const char *set, const char *name)
+{
+    int queue_max;
+
+    return us_and_queue(set, name, &queue_max);
 }
 
 Test(caches, answer_hits_beside_misses)
@@ -221,27 +244,57 @@ Test(caches, answer_hits_beside_misses)
 /* The drive's line is full: it is never idle. With 32 KB in each command. */
 Test(caches, keep_a_drive_busy_with_a_request_of_each_client)
 {
-    double aside = us_beside("misses = \"aside\"; commands = 64;", "all"), wait = us_beside("", "all");
+    int queue_max;
+    double aside = us_and_queue("misses = \"aside\"; commands = 64;", "all", &queue_max), wait = us_beside("", "all");
 
+    cr_expect_gt(queue_max, 32, "%d commands at the drive at once", queue_max);
     cr_expect_leq(aside / wait, 0.9, "128 clients: %.0f us, one after the other: %.0f us", aside, wait);
 }
 
 /* ---- Memory ---- */
 
-/* Nodes of 4 MB have room for 1536 KB: for these, and for six buffers of 32 KB. */
-Test(caches, may_take_what_a_node_has_room_for_and_no_more)
-{
-    char *folder = folder_with_images(1, 8192, 4096);
-    char *most = cached_machine(folder, "most.conf", "cache_kb = 1344; write = \"back\";", "ram_mb = 4;");
-    char *more = cached_machine(folder, "more.conf", "cache_kb = 1345; write = \"back\";", "ram_mb = 4;");
-    struct ncube_run r = {.dim = "0", .machine = most, .program = "guest/files", .args = {"a big file", "//df00/"}};
+/* What a node of 4 MB has room for, and one KB more, with six buffers of 32 KB; `needs`: of that. Files of both kinds of
+ * size, and of several clients at once. */
+static const struct edge {
+    const char *set;
+    unsigned cache_kb;
+    const char *needs;
+} edges[] = {
+    {"write = \"back\";", 1344, "take 1537 KB"},
+    {"write = \"back\"; fill = \"later\"; look_ahead = 16;", 587, "take 780 KB"},
+    {"write = \"groups\"; misses = \"aside\";", 331, "take 524 KB"},
+};
 
-    guest_must_pass(&r);
-    images_check(folder, 1);
+ParameterizedTestParameters(caches, may_take_what_a_node_has_room_for_and_no_more)
+{
+    return TABLE_ROWS(edges);
+}
+
+ParameterizedTest(size_t *row, caches, may_take_what_a_node_has_room_for_and_no_more)
+{
+    static const char *const programs[][2] = {{"0", "a big file"}, {"0", "many files"}, {"3", "own files"}};
+    const struct edge *e = &edges[*row];
+    char *folder = folder_with_images(1, 8192, 4096);
+    char *set[2] = {format("cache_kb = %u; %s", e->cache_kb, e->set), format("cache_kb = %u; %s", e->cache_kb + 1, e->set)};
+    const char *service = *row == 0 ? "in-order" : "concurrent";
+    char *most = served_machine(folder, "most.conf", service, set[0], "ram_mb = 4;");
+    char *more = served_machine(folder, "more.conf", service, set[1], "ram_mb = 4;");
+    struct ncube_run r = {.machine = most, .program = "guest/files"};
+
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        r.dim = programs[i][0];
+        r.args[0] = programs[i][1], r.args[1] = "//df00/";
+        struct outcome o = ncube_run(&r);
+        outcome_expect(&o, programs[i][1], 0, "passed\n", "");
+        outcome_free(&o);
+        images_check(folder, 1);
+    }
     r.machine = more;
     struct outcome o = ncube_run(&r);
-    outcome_expect(&o, "one KB more", 1, "", "cache_kb = 1345: the data caches of this I/O node take 1537 KB");
+    outcome_expect(&o, "one KB more", 1, "", e->needs);
     outcome_free(&o);
+    for (int i = 0; i < 2; i++)
+        free(set[i]);
     free(most);
     free(more);
     folder_remove(folder);
