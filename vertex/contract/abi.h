@@ -147,7 +147,8 @@
                         /*                                      what follows struct file_reply, exactly  */ \
                         /*                                      as long; data: the rest, at most so long */ \
     X(requesttest, 90)  /* number                               1: requestend need not wait, or the      */ \
-                        /*                                      server's time limit has passed; 0        */
+                        /*                                      server's time limit has passed, and it   */ \
+                        /*                                      does not just hold the request; 0        */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -271,7 +272,7 @@ struct abi_poll {
     int32_t type;     /* of a message, -1: any */
 };
 
-#define DISK_COMMANDS_MAX   32u      /* under way, or done and not yet taken by disk_end */
+#define DISK_COMMANDS_MAX   64u      /* under way, or done and not yet taken by disk_end */
 #define DISK_IO_MAX_SECTORS 2048u    /* in one command: 1 MB */
 #define DISK_CHANGES        0x10000u /* of disk_start, with the type of a request: its first command that writes */
 
