@@ -5,6 +5,9 @@
  *   requests limits       what is refused, and how many may be under way
  *   requests any order    64 requests to four servers, ended in any order
  *   requests held         what servers hold is answered late, to all nodes, in an order of theirs
+ *   requests held long    the same for 3.5 s, where server_limit_s is 1
+ *   requests held on      and never answered
+ *   requests held, dead   two servers die at 4 s while they hold, and are idle
  *   requests end          a node ends, with requests held: each server is told; one that it has a file at, too
  *   requests answers      errors of servers, and replies of another size
  *   requests heads        random requests of random lengths: each is answered
@@ -188,6 +191,54 @@ static void held(void)
     check(n > 0, "no places");
 }
 
+/* Until that virtual time. */
+static void spin(double until_us)
+{
+    while (amicclk() < until_us)
+        ;
+}
+
+/* The first nodes wait in requestend, the last one tests. */
+static void held_long(void)
+{
+    const int nodes = ncubesize(), own = own_node();
+    uint64_t place;
+
+    find_servers(SERVERS);
+    double begun = amicclk();
+    fill(sent[0], 1000, (unsigned)own);
+    long number = started(1, N_HOLD, 0, 5, sent[0], 1000);
+    nsync(SYNC);
+    if (own == 0) {
+        spin(begun + 3.5e6);
+        check_equal(ask(1, N_RELEASE, 0, 5, NULL), nodes);
+    }
+    for (int i = 1; own == nodes - 1 && i <= 3; i++) {
+        spin(begun + i * 1.1e6);
+        check_equal(requesttest(number), 0);
+    }
+    check_equal(requestend(number, &place, sizeof place, got, DATA_BYTES), 1000);
+    check(memcmp(got, sent[0], 1000) == 0, "other data");
+    check(amicclk() - begun >= 3.5e6 && amicclk() - begun < 3.6e6, "%f us", amicclk() - begun);
+}
+
+static void held_on(void)
+{
+    find_servers(SERVERS);
+    ask(1, N_HOLD, 0, 5, NULL);
+}
+
+static void held_dead(void)
+{
+    find_servers(SERVERS);
+    long one = started(1, N_HOLD, 0, 1, sent[0], 100), two = started(2, N_HOLD, 0, 1, sent[0], 100);
+    check_equal(requestend(one, NULL, 0, NULL, 0), -N_ETIMEDOUT);
+    check(amicclk() > 4e6 && amicclk() < 5.1e6, "%f us", amicclk());
+    check_equal(requesttest(two), 1);
+    check_equal(requestend(two, NULL, 0, NULL, 0), -N_ETIMEDOUT);
+    check(amicclk() < 5.2e6, "%f us", amicclk());
+}
+
 /* ---- The end of a process ---- */
 
 static void ends(void)
@@ -329,7 +380,7 @@ static void dead(void)
     check_equal(requesttest(number[0]), 1);
     end_echo(number[0], sent[0], 100);
     double before = amicclk();
-    check_equal(requesttest(number[1]), 1); /* its limit has passed */
+    check_equal(requesttest(number[1]), 1); /* its limit has passed, and it does not answer */
     long one = requestend(number[1], NULL, 0, NULL, 0), two = requestend(number[2], NULL, 0, NULL, 0);
     check(one == -N_ETIMEDOUT && two == -N_ETIMEDOUT, "%ld, %ld", one, two);
     check(amicclk() - before < 1.2e6, "%f us", amicclk() - before);
@@ -456,6 +507,7 @@ static void exact(void)
 
 static const struct test_case cases[] = {
     {"limits", limits},   {"any order", any_order}, {"held", held},   {"end", ends},
+    {"held long", held_long}, {"held on", held_on}, {"held, dead", held_dead},
     {"answers", answers}, {"heads", heads},         {"reads", reads}, {"no family", no_family},
     {"dead", dead},       {"ends it", ends_it},     {"costs", costs}, {"exact", exact},
     {NULL, NULL},

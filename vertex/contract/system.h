@@ -260,8 +260,8 @@ _Static_assert((int)N_PROGRESS <= TYPES_SYSTEM_LAST && (int)N_RCLAIM >= TYPES_PR
 
 struct server_count {
     uint32_t procid; /* of the process that waits */
-    uint32_t pad;
-    uint64_t count; /* messages that the server has taken, and commands of its drives that have ended */
+    uint32_t idle;   /* 1: the server has nothing to do until a message comes */
+    uint64_t count;  /* messages that the server has taken, and commands of its drives that have ended */
 };
 _Static_assert(sizeof(struct server_count) == 16, "server_count layout");
 

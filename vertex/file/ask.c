@@ -395,12 +395,25 @@ int64_t sys_requestend(struct proc *p, const uint64_t *arg)
     return result;
 }
 
+/* Of a request: its server is asked whether it holds it; then its time begins anew. */
+static RARE bool limit_has_passed(struct proc *p, struct ask *a)
+{
+    uint32_t node = a->node, type = a->type, sequence = a->sequence;
+
+    if (!watch_is_held(p, node))
+        return true;
+    a->sent_cycles = ncu_time();
+    return request_has_reply(p, node, type, sequence);
+}
+
 int64_t sys_requesttest(struct proc *p, const uint64_t *arg)
 {
     struct ask **link = find_request(p, arg[0]);
 
     if (!link)
         return -N_EINVAL;
-    const struct ask *a = *link;
-    return request_has_reply(p, a->node, a->type, a->sequence) || watch_is_overdue(a->sent_cycles);
+    struct ask *a = *link;
+    if (request_has_reply(p, a->node, a->type, a->sequence))
+        return 1;
+    return watch_is_overdue(a->sent_cycles) && limit_has_passed(p, a);
 }

@@ -12,8 +12,9 @@
 #include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
 
-#define SOON     60u /* part of a limit in which a server that was given up must answer */
-#define DEAD_MAX 8u
+#define SOON        60u  /* part of a limit in which a server that was given up must answer */
+#define HELD_PROBES 128u /* that find a server idle: 64 limits; after them nothing is due, so that a deadlock is found */
+#define DEAD_MAX    8u
 
 static uint32_t dead[DEAD_MAX]; /* servers that were given up, by address; 0: none, which is no I/O node */
 static uint32_t next_dead;      /* where the next one goes, in place of the oldest */
@@ -91,7 +92,9 @@ RARE void watch_probe_arrived(struct message *m)
         message_release(m);
         return;
     }
-    ((struct server_count *)m->payload)->count =
+    struct server_count *count = (struct server_count *)m->payload;
+    count->idle = server->reader.state == READER_OPEN;
+    count->count =
         server->monitor.copied + server->monitor.landed + server->monitor.mapped + disk_commands_ended();
     message_post(m, m->node, TAG(N_PROGRESS, 0, 0));
 }
@@ -104,6 +107,7 @@ RARE void watch_answer_arrived(struct message *m)
     if (p && p->watched_node == m->node) {
         p->server_answered = true;
         p->server_count = count->count;
+        p->server_idle = count->idle;
         timer_set(p, ncu_time() + 1); /* it is judged at once */
     }
     message_release(m);
@@ -149,8 +153,10 @@ static bool judge(struct proc *p, struct watch *w)
     w->asked = false;
     w->counted = true;
     w->count = p->server_count;
-    timer_set(p, ncu_time() + limit_cycles() / 2); /* not from the probe on, which may have been long on its way */
-    return works || give_up(w->node);
+    w->held = works || !p->server_idle ? 0 : w->held + 1;
+    /* not from the probe on, which may have been long on its way */
+    timer_set(p, w->held == HELD_PROBES ? NCU_TIMER_NONE : ncu_time() + limit_cycles() / 2);
+    return works || p->server_idle || give_up(w->node);
 }
 
 /* A probe that is not delivered has a second hold, its send's. */
@@ -168,6 +174,19 @@ RARE bool watch_goes_on(struct proc *p, struct watch *w)
     else
         ask(p, w, w->counted ? now + half : later(limit, now + limit_cycles() / SOON));
     return true;
+}
+
+RARE bool watch_is_held(struct proc *p, uint32_t node)
+{
+    struct watch w;
+
+    watch_begin(p, &w, node, ncu_time());
+    ask(p, &w, ncu_time() + limit_cycles() / SOON);
+    while (!p->timed_out && proc_wait(p, NCU_WAIT_REPLY, node, N_PROGRESS) == 0)
+        ;
+    bool held = p->server_answered && p->server_idle;
+    watch_end(p, &w, false);
+    return held;
 }
 
 void watch_end(struct proc *p, struct watch *w, bool answered)

@@ -11,6 +11,10 @@
  * answered with the same count. So one that dies is noticed at most one limit after its last sign of life. A probe that
  * is still on its way, behind other messages, says nothing: what cannot be delivered fails by itself.
  *
+ * A server that waits for messages and has not answered holds the request, for what another client is to do: it is
+ * waited for, too, and probed as often. After 64 limits it is probed no longer: if nothing else can happen, either, that
+ * is a deadlock, which ncube reports.
+ *
  * A server that was given up once is asked by a probe first, and answers it soon or is given up again: so the limits of
  * several requests do not add up.
  */
@@ -29,6 +33,7 @@ struct watch {
     bool asked;            /* its answer is awaited */
     bool counted;          /* an answer has come: */
     uint64_t count;
+    uint32_t held; /* answers in a row that found the server idle, without progress */
 };
 
 /* Starts watching the server of a request that was sent at that time. The front end has no limit: it may have to wait
@@ -36,6 +41,8 @@ struct watch {
 void watch_begin(struct proc *p, struct watch *w, uint32_t node, uint64_t sent_cycles);
 /* Returns true if a request that was sent at that time has had its time limit. */
 bool watch_is_overdue(uint64_t sent_cycles);
+/* Asks a server by a probe, which takes a sixtieth of the limit at most: whether it holds what it has not answered. */
+bool watch_is_held(struct proc *p, uint32_t node);
 /* Called when the timer was due: whether the server is to be waited for; the timer is set again. */
 bool watch_goes_on(struct proc *p, struct watch *w);
 /* answered: the server has. Clears the timer. */

@@ -128,7 +128,8 @@ struct proc {
     struct async *async;          /* async.c; readstarts and writestarts under way, newest first */
     struct ask *ask;              /* ask.c; questions whose answers are awaited, newest first */
     uint32_t watched_node;        /* of the request that the process waits for (watch.h), 0: none */
-    bool server_answered;         /* watch.c; the last probe */
+    bool server_answered;         /* watch.c; the last probe: */
+    bool server_idle;
     uint64_t server_count;
     bool works;       /* for files all the time: stated.h */
     uint32_t awaited; /* request.c; sequence of the request that the process waits for, 0: none */
