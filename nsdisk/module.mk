@@ -11,7 +11,7 @@ NSDISK_CORE := $(NSDISK_DATA) $(addprefix nsdisk/,ext2/ext2_alloc.c ext2/ext2_ca
     vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
 NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_aside.c loop_disk.c loop_jobs.c loop_families.c fiber.c)
 # The families and their table: a test may have its own
-NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c server.c waiting.c)
+NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c part_disk.c runs.c server.c waiting.c)
 NSDISK_FAMILIES := nsdisk/serve/families.c $(NSDISK_CFS)
 NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_CORE)
 
@@ -31,6 +31,10 @@ NSDISK_ECHO := tests/nsdisk/echo_family.c
 $(eval $(call host_test,nsdisk/test_families,tests/nsdisk/drives.c $(NSDISK_ECHO) $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_cfs,tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c $(NSDISK_FAMILIES) \
     $(NSDISK_LOOP) $(NSDISK_TEST)))
+# With the client of programs (libpio/module.mk is read later, so its files are named here)
+$(eval $(call host_test,nsdisk/test_cfs_stops,tests/nsdisk/cfs_client.c tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c \
+    $(addprefix libpio/cfs/,cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c cfs_moves.c) \
+    $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash_files,tests/nsdisk/cuts.c $(NSDISK_TEST)))

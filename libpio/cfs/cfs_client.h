@@ -6,6 +6,7 @@
  *   cfs_moves.c    reads and writes: a request for each block
  *   cfs_file.c     names, and opening files
  *   cfs_grow.c     how a file gets more blocks
+ *   cfs_check.c    pointers that a machine without a shutdown has left, compared with the parts
  *   cfs_header.c   the header, and its pointers
  *   cfs_machine.c  the machine's disks, and requests to their servers
  *
@@ -86,6 +87,17 @@ void cfs_file_forget(struct cfs_open *f, uint64_t block, bool all);
 int cfs_file_grow(struct cfs_open *f, uint64_t blocks, bool all);
 /* Takes all its blocks. */
 int cfs_file_truncate(struct cfs_open *f);
+
+/* ---- cfs_check.c ---- */
+
+/* Compares pointers that are in doubt with the parts, and cuts the file off before the first that is wrong. The caller
+ * holds the growth. */
+int cfs_file_compare(struct cfs_open *f);
+/* The same, if nobody keeps it from it: a disk that is read-only, or dead, leaves them in doubt. */
+void cfs_file_check(struct cfs_open *f);
+/* The file has so many blocks, and its header says so durably before the others are freed. The caller holds the growth.
+ */
+int cfs_file_shorten(struct cfs_open *f, uint64_t blocks);
 
 /* ---- cfs_moves.c ---- */
 

@@ -58,11 +58,16 @@ static int find_disks(const struct answer *a, struct cfs_open *f)
 
 static int open_header(struct cfs_open *f, bool made)
 {
+    const bool empties = (f->flags & N_O_TRUNC) && (f->flags & N_O_ACCMODE) != N_O_RDONLY;
     int error = cfs_file_header(f, N_CHEADER, made || (f->flags & N_O_CREAT), 0);
 
-    if (error == -N_ESTALE) /* a crash has left nothing but the name */
-        error = -N_EIO;
-    if (error == 0 && (f->flags & N_O_TRUNC) && (f->flags & N_O_ACCMODE) != N_O_RDONLY && f->header.blocks > 0)
+    if (error == -N_ESTALE) /* a machine that ended has left nothing but the name: it is a file of no bytes */
+        error = cfs_file_header(f, N_CHEADER, 1, 0);
+    if (error == -N_EROFS && !made)
+        error = 0;
+    if (error == 0 && !empties)
+        cfs_file_check(f);
+    if (error == 0 && empties && f->header.blocks > 0)
         error = cfs_file_truncate(f);
     return error;
 }
@@ -117,6 +122,9 @@ int cfs_file_stat(const char *name, struct file_stat *st)
     if (status == 0 && a.named.number != 0) {
         status = find_disks(&a, &f);
         status = status < 0 ? status : cfs_file_header(&f, N_CHEADER, 0, 0);
+        if (status == 0)
+            cfs_file_check(&f);
+        cfs_file_forget(&f, 0, true);
         status = status == -N_ESTALE ? 0 : status;
     }
     if (status < 0)

@@ -169,6 +169,12 @@ static int grow_held(struct growth *g, uint64_t blocks, bool all)
     return error < 0 ? error : status;
 }
 
+static int let_go_unchanged(struct cfs_open *f, int error)
+{
+    cfs_file_header(f, N_CGROW, 1, f->header.blocks);
+    return error;
+}
+
 int cfs_file_grow(struct cfs_open *f, uint64_t blocks, bool all)
 {
     struct growth g = {.f = f};
@@ -179,8 +185,11 @@ int cfs_file_grow(struct cfs_open *f, uint64_t blocks, bool all)
     if (!g.given)
         return -N_ENOMEM;
     int status = cfs_file_header(f, N_CGROW, 0, 0);
-    if (status == 0)
-        status = grow_held(&g, blocks, all);
+    if (status == 0) {
+        int error = cfs_file_compare(f);
+
+        status = error < 0 ? let_go_unchanged(f, error) : grow_held(&g, blocks, all);
+    }
     free(g.given);
     return status;
 }
@@ -191,8 +200,9 @@ int cfs_file_truncate(struct cfs_open *f)
 
     if (status < 0)
         return status;
-    int error = cfs_ask_all(f->disk, f->disks, N_CFREE, cfs_request_of(f, 0, 0));
-    cfs_file_forget(f, 0, true);
-    status = cfs_file_header(f, N_CGROW, 1, error < 0 ? f->header.blocks : 0);
+    int error = cfs_file_shorten(f, 0);
+    if (error == 0)
+        error = cfs_ask_all(f->disk, f->disks, N_CFREE, cfs_request_of(f, 0, 0));
+    status = cfs_file_header(f, N_CGROW, 1, f->header.blocks);
     return error < 0 ? error : status;
 }

@@ -2,6 +2,7 @@
  * More and fewer blocks of a file's part on a disk: whole aligned groups of eight, close behind the last one [P2
  * section 3.0], as long as there are any; then what is free.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "nsdisk/cfs/cfs.h"
@@ -53,9 +54,11 @@ static int lengthen(struct ext2 *fs, struct cfs_part *p, uint32_t want, struct c
 
 static int prepare(struct cfs_call *c, struct cfs_part *p)
 {
-    if (p->data)
-        return 0;
-    int error = cfs_part_make_file(c, p->number, ".w", &p->data);
+    int error = cfs_part_settle(c, p);
+
+    if (error < 0 || p->data)
+        return error;
+    error = cfs_part_make_file(c, p->number, ".w", &p->data);
     if (error < 0)
         return error;
     ext2_inode_put(p->data);
@@ -64,35 +67,70 @@ static int prepare(struct cfs_call *c, struct cfs_part *p)
     return error < 0 ? error : cfs_part_make_file(c, p->number, "", &p->data);
 }
 
+/* Adds a run to the reply's pairs. */
+static void add_run(struct cfs_call *c, const struct cfs_run *run)
+{
+    struct cfs_run last = {0};
+
+    if (c->reply_bytes > 0)
+        memcpy(&last, c->reply + c->reply_bytes - sizeof last, sizeof last);
+    if (c->reply_bytes > 0 && last.first + last.count == run->first) {
+        last.count += run->count;
+        memcpy(c->reply + c->reply_bytes - sizeof last, &last, sizeof last);
+        return;
+    }
+    memcpy(c->reply + c->reply_bytes, run, sizeof *run);
+    c->reply_bytes += sizeof *run;
+}
+
+static bool has_room(const struct cfs_call *c)
+{
+    return c->reply_bytes < CFS_ALLOC_RUNS_MAX * sizeof(struct cfs_run);
+}
+
+/* The part's blocks from a place on. */
+static int64_t list_blocks(struct cfs_call *c, const struct cfs_part *p)
+{
+    uint64_t at = c->r->arg;
+
+    for (uint32_t i = 0; i < p->runs && has_room(c); i++) {
+        const struct cfs_part_run *r = &p->run[i];
+
+        if (at < r->at || at - r->at >= r->count)
+            continue;
+        const uint32_t skip = (uint32_t)at - r->at;
+        add_run(c, &(struct cfs_run){r->first + skip, r->count - skip});
+        at += r->count - skip;
+        i = UINT32_MAX; /* runs are sorted by their place on the disk: the next one may be anywhere */
+    }
+    return (int64_t)(at - c->r->arg);
+}
+
 int64_t cfs_invoke_alloc(struct cfs_call *c)
 {
     struct cfs_part *p;
-    uint32_t done = 0, pairs = 0;
-    int result = c->r->arg == 0 || c->r->arg > CFS_ALLOC_MAX ? -N_EINVAL : cfs_part_get(c, c->r->handle, true, &p);
+    uint32_t done = 0;
+    const bool list = c->r->op == 1, bad = c->r->op > 1 || (!list && (c->r->arg == 0 || c->r->arg > CFS_ALLOC_MAX));
+    int result = bad ? -N_EINVAL : cfs_part_get(c, c->r->handle, !list, &p);
 
+    if (result == 0 && list)
+        return list_blocks(c, p);
     if (result == 0)
         result = c->fs->read_only ? -N_EROFS : prepare(c, p);
-    while (result >= 0 && done < c->r->arg && pairs < CFS_ALLOC_RUNS_MAX) {
-        struct cfs_run run, last;
+    while (result >= 0 && done < c->r->arg && has_room(c)) {
+        struct cfs_run run;
 
         result = lengthen(c->fs, p, (uint32_t)c->r->arg - done, &run);
         if (result < 0)
             break;
         done += run.count;
-        memcpy(&last, c->reply + (pairs > 0 ? pairs - 1 : 0) * sizeof last, sizeof last);
-        if (pairs > 0 && last.first + last.count == run.first) {
-            last.count += run.count;
-            memcpy(c->reply + (pairs - 1) * sizeof last, &last, sizeof last);
-        } else {
-            memcpy(c->reply + pairs++ * sizeof run, &run, sizeof run);
-        }
+        add_run(c, &run);
     }
     if (done > 0) {
         int stored = ext2_inode_store(p->data);
 
         result = stored < 0 ? stored : result == -N_ENOSPC ? 0 : result;
     }
-    c->reply_bytes = pairs * sizeof(struct cfs_run);
     return result < 0 ? result : (int64_t)done;
 }
 

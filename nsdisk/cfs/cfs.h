@@ -9,6 +9,8 @@
  *   alloc.c    more and fewer blocks of a file's part on a disk
  *   waiting.c  requests that wait to grow a file, and answers
  *   part.c     what is known of a file on a disk, from its first use until it is written back and forgotten
+ *   part_disk.c  the same as the disk has it
+ *   runs.c     the blocks of a part
  *
  * Everything below server.c runs on the fiber of its disk's volume, but block.c for parts that are known: it asks the
  * data cache (data_cache.h), and goes on when it is called.
@@ -55,11 +57,13 @@ struct cfs_part {
     uint32_t runs;
     uint8_t *written; /* [(blocks + 7) / 8] */
     bool written_changed;
+    bool unsettled;                    /* the disk says something of blocks that it does not have */
     uint32_t asks;                     /* of its blocks, that wait for the data cache: it stays as it is */
     LIST_HEAD(, cfs_record) fresh;     /* of them, first writes of a block */
     STAILQ_HEAD(, cfs_record) freeing; /* requests that wait until there are none */
     /* of the home disk */
     bool has_head, head_changed;
+    bool in_doubt; /* nobody has compared its pointers with the parts since it was read, or since a holder ended */
     uint64_t size_bytes;
     uint32_t head_blocks, only_disks;
     bool held; /* a client grows the file: */
@@ -159,11 +163,17 @@ struct cfs_part *cfs_part_known(const struct cfs_disk *disk, uint64_t handle);
 /* Finds the part of a handle, and reads what the disk has of it. make: a part that the disk does not have is made in
  * memory. -N_EBADF, -N_ESTALE, -N_EPROTO: it is another file's; -N_EIO, -N_ENOMEM. */
 int cfs_part_get(struct cfs_call *c, uint64_t handle, bool make, struct cfs_part **out);
+/* Before the part gets a block: the disk says nothing of blocks that it does not have. */
+int cfs_part_settle(struct cfs_call *c, struct cfs_part *p);
+/* Reads it. Returns how many of its files there are. -N_EPROTO, -N_EIO, -N_ENOMEM. */
+int cfs_part_load(struct ext2 *fs, struct cfs_part *p);
+/* As ext2_lookup, but a name that a crash has left of nothing goes first. */
+int cfs_lookup(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out);
 /* Makes one of the files of a part: "" the blocks, ".w", ".h"; private. *out is to be put. */
 int cfs_part_make_file(struct cfs_call *c, uint32_t number, const char *kind, struct ext2_inode **out);
 static inline struct cfs_header cfs_header_of(const struct cfs_part *p)
 {
-    return (struct cfs_header){p->size_bytes, p->head_blocks, p->only_disks};
+    return (struct cfs_header){p->size_bytes, p->head_blocks, p->only_disks, p->in_doubt, 0};
 }
 
 /* The file with the numbers that are free, made if it is missing; to be put. */
@@ -187,6 +197,11 @@ void cfs_part_leave(struct cfs_part *p);
 void cfs_part_free(struct cfs_disk *disk, struct cfs_part *p);
 /* Removes all of a file that the disk has. */
 int cfs_part_remove(struct cfs_call *c, struct cfs_part *p);
+
+static inline size_t cfs_bytes_of_bits(uint32_t blocks)
+{
+    return ((size_t)blocks + 7) / 8;
+}
 
 static inline bool cfs_bit(const uint8_t *bits, uint32_t i)
 {

@@ -105,7 +105,7 @@ int64_t cfs_invoke_pointer(struct cfs_call *c)
     if (error == 0 && c->r->op == 1 && (!p->held || p->holder != c->record->from))
         error = -N_EPERM;
     if (error == 0)
-        error = ext2_lookup(c->fs, cfs_path(path, p->number, ".h"), false, &inode);
+        error = cfs_lookup(c->fs, cfs_path(path, p->number, ".h"), false, &inode);
     if (error < 0)
         return error == -N_ENOENT ? -N_EIO : error;
     int64_t n = c->r->op == 0 ? read_page(c, inode) : write_pointers(c, inode);
@@ -144,7 +144,7 @@ static int cut_pointers(struct cfs_call *c, const struct cfs_part *p, uint32_t b
 }
 
 /* The holder's pointers count from now on, whether the file is longer or shorter by them. */
-static int64_t let_go(struct cfs_call *c, struct cfs_part *p)
+static int64_t count_blocks(struct cfs_call *c, struct cfs_part *p)
 {
     if (!p->held || p->holder != c->record->from)
         return -N_EPERM;
@@ -158,19 +158,22 @@ static int64_t let_go(struct cfs_call *c, struct cfs_part *p)
     p->head_blocks = blocks;
     if (p->size_bytes > (uint64_t)blocks * CFS_BLOCK_BYTES)
         p->size_bytes = (uint64_t)blocks * CFS_BLOCK_BYTES;
+    if (c->r->op == 2)
+        p->in_doubt = false;
     reply_header(c, p);
-    cfs_grow_free(p);
+    if (c->r->op == 1)
+        cfs_grow_free(p);
     return 0;
 }
 
 int64_t cfs_invoke_grow(struct cfs_call *c)
 {
     struct cfs_part *p;
-    int error = c->r->op > 1 ? -N_EINVAL : get(c, false, &p);
+    int error = c->r->op > 2 ? -N_EINVAL : get(c, false, &p);
 
     if (error == 0 && c->fs->read_only)
         error = -N_EROFS;
     if (error < 0)
         return error;
-    return c->r->op == 0 ? hold(c, p) : let_go(c, p);
+    return c->r->op == 0 ? hold(c, p) : count_blocks(c, p);
 }

@@ -56,8 +56,10 @@ void cfs_grow_free(struct cfs_part *p)
 
 void cfs_grow_forget(struct cfs_part *p, int from)
 {
-    if (p->held && p->holder == from)
-        cfs_grow_free(p);
+    if (!p->held || p->holder != from)
+        return;
+    p->in_doubt = true; /* parts may have blocks that it has set no pointers to */
+    cfs_grow_free(p);
 }
 
 void cfs_grow_end(struct cfs_part *p, int error)

@@ -363,6 +363,9 @@ int ext2_lookup(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2
 int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool exclusive, struct ext2_inode **out);
 /* Makes a regular file with this content, durable when it returns. -N_EEXIST: something is there; nothing changes. */
 int ext2_make_file(struct ext2 *fs, struct ext2_path path, uint16_t mode, struct ext2_path content);
+/* On a volume that was not shut down cleanly: removes a name whose inode is not in use, which a crash leaves, so that
+ * the name can be used again before e2fsck has removed it. */
+int ext2_drop_dead(struct ext2 *fs, struct ext2_path path);
 int ext2_unlink(struct ext2 *fs, struct ext2_path path);
 int ext2_link(struct ext2 *fs, struct ext2_path from, struct ext2_path to);
 int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to);

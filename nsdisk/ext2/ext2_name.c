@@ -219,6 +219,28 @@ int ext2_unlink(struct ext2 *fs, struct ext2_path path)
     return error < 0 ? error : w.ino == 0 ? -N_ENOENT : remove_checked(fs, &w, unlink_check);
 }
 
+int ext2_drop_dead(struct ext2 *fs, struct ext2_path path)
+{
+    struct ext2_inode *inode, *dir;
+    struct ext2_walk w;
+    const bool skip = fs->clean_before || fs->read_only;
+    int error = skip ? 0 : ext2_walk(fs, path, false, &w);
+
+    if (skip || error < 0 || w.ino == 0)
+        return error == -N_ENOENT ? 0 : error;
+    error = ext2_inode_get(fs, w.ino, &inode);
+    if (error != -N_ESTALE)
+        return error < 0 ? error : ext2_inode_put(inode);
+    error = ext2_begin(fs);
+    if (error == 0)
+        error = ext2_directory_get(fs, w.parent, &dir);
+    if (error < 0)
+        return error;
+    error = ext2_name_remove(dir, &w);
+    int put = ext2_inode_put(dir);
+    return error < 0 ? error : put;
+}
+
 static int rmdir_check(struct ext2_inode *inode)
 {
     if (!ext2_is_dir(inode))

@@ -4,6 +4,8 @@
  *   cfs calls           one line per check that fails, on a machine with three disks
  *   cfs dead            the I/O node of disk 1 dies after the file has been made: calls that need it fail, others go on
  *   cfs must            a call without a result that fails
+ *   cfs stop            writes one file and syncs it, then empties and writes others for ever: the machine is stopped
+ *   cfs after           what that has left: the synced file is whole, others open, and are zeros or what was written
  */
 #include <cfs.h>
 #include <dirent.h>
@@ -190,6 +192,60 @@ static void dead(void)
     CHECK(close(fd) == 0);
 }
 
+#define LONG_FILE 150000u
+static const char *const others[] = {"/cfs/new", "/cfs/again", "/cfs/kept2"};
+
+/* Blocks that were not written are zeros, and so is the rest of a block behind the end of what was. */
+static int is_or_zeros(const unsigned char *bytes, unsigned n, unsigned seed)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (bytes[i] != 0 && bytes[i] != byte_at(i, seed))
+            return 0;
+    return 1;
+}
+
+static unsigned char long_buf[LONG_FILE];
+
+static void write_for_ever(void)
+{
+    int fd = open("/cfs/kept", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+    fill(long_buf, LONG_FILE, 0, 9);
+    cwrite(fd, long_buf, LONG_FILE);
+    CHECK(fsync(fd) == 0);
+    puts("synced");
+    fflush(stdout);
+    for (unsigned i = 0;; i++) {
+        fd = open(others[i % 3], O_RDWR | O_CREAT | (i % 4 == 3 ? 0 : O_TRUNC), 0600);
+        fill(long_buf, LONG_FILE, 0, 9);
+        CHECK(fd >= 0 && write(fd, long_buf, 20000 + i * 7919 % 100000) > 0);
+        if (i % 5 == 4)
+            CHECK(fsync(fd) == 0);
+        close(fd);
+    }
+}
+
+static void look_after_stop(void)
+{
+    int fd = open("/cfs/kept", O_RDONLY);
+
+    CHECK(fd >= 0 && read(fd, long_buf, LONG_FILE) == LONG_FILE && is(long_buf, LONG_FILE, 0, 9));
+    for (int i = 0; i < 3; i++) {
+        fd = open(others[i], O_RDWR);
+        if (fd < 0) {
+            CHECK(errno == ENOENT);
+            continue;
+        }
+        struct stat st;
+        CHECK(fstat(fd, &st) == 0);
+        CHECK(read(fd, long_buf, LONG_FILE) == st.st_size && is_or_zeros(long_buf, (unsigned)st.st_size, 9));
+        fill(long_buf, LONG_FILE, 0, 9);
+        CHECK(pwrite(fd, long_buf, LONG_FILE, 0) == LONG_FILE && fsync(fd) == 0);
+        CHECK(pread(fd, long_buf, LONG_FILE, 0) == LONG_FILE && is(long_buf, LONG_FILE, 0, 9));
+        close(fd);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int process, host, dim;
@@ -208,6 +264,13 @@ int main(int argc, char **argv)
         lseek(fd, 0, SEEK_SET);
         cread(fd, buf, 4);
         return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "stop") == 0)
+        write_for_ever();
+    if (argc == 2 && strcmp(argv[1], "after") == 0) {
+        look_after_stop();
+        puts(failed ? "failed" : "passed");
+        return failed != 0;
     }
     CHECK(cfs_disks() == 3);
     if (own == 0) {

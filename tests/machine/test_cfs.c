@@ -128,6 +128,32 @@ Test(cfs, a_dead_disk_is_an_error_of_its_blocks_only)
     outcome_free(&o);
 }
 
+/* Stopped twice in a row, at another moment each time, without a shutdown and without e2fsck between. */
+Test(cfs, a_machine_that_is_stopped_leaves_what_was_synced)
+{
+    static const char *const limits[][2] = {{"--limit=4.3", "--limit=5.171"}, {"--limit=3.777", "--limit=6.5"}};
+
+    for (int k = 0; k < 2; k++) {
+        char *folder = folder_with_images(DISKS, 8192, 4096), *machine = cfs_machine(folder, "");
+        struct ncube_run r = {.dim = "0", .machine = machine, .program = "guest/cfs", .args = {"stop"}};
+
+        for (int stop = 0; stop < 2; stop++) {
+            r.options[0] = limits[k][stop];
+            struct outcome o = ncube_run(&r);
+            cr_expect_eq(o.status, 124, "%d", o.status);
+            cr_expect_str_eq(o.out, "synced\n", "%s%s", o.out, o.err);
+            outcome_free(&o);
+        }
+        r.options[0] = NULL;
+        r.args[0] = "after";
+        struct outcome o = ncube_run(&r);
+        cr_expect_str_eq(o.out, "passed\n", "%s%s", o.out, o.err);
+        outcome_free(&o);
+        free(machine);
+        folder_remove(folder);
+    }
+}
+
 /* The value of name=value in a line. */
 static double value(const char *line, const char *name)
 {

@@ -28,6 +28,7 @@ static long start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *
         lab->writes++;
         lab->writes_left -= lab->writes_left != UINT32_MAX;
     }
+    lab->lost |= lost;
     return number;
 }
 
@@ -174,10 +175,16 @@ static void run_script(void)
     running->over = true;
 }
 
+void lab_power(struct lab *lab)
+{
+    lab->writes_left = UINT32_MAX;
+    lab->lost = false;
+}
+
 void lab_make(struct lab *lab, uint32_t kilobytes, uint32_t cache_kb)
 {
     memset(lab, 0, sizeof *lab);
-    lab->writes_left = UINT32_MAX;
+    lab_power(lab);
     lab->drives = (struct drives){.volumes = LAB_DISKS, .random = kilobytes + cache_kb, .commands = DISK_COMMANDS_MAX};
     for (uint32_t i = 0; i < LAB_DISKS; i++) {
         volume_make(&lab->drives.volume[i], CFS_BLOCK_BYTES, kilobytes, "");

@@ -24,6 +24,7 @@ struct lab {
     void (*script)(struct lab *lab);
     /* Power cut: the drives do nothing of what they are told after so many writes; UINT32_MAX: never. */
     uint32_t writes_left;
+    bool lost; /* a drive has done nothing of a write */
     uint32_t writes;
     bool held; /* no command ends, unless it is waited for */
     char log[2000];
@@ -48,6 +49,8 @@ struct lab {
 
 /* Makes the volumes, of 4 KB blocks. */
 void lab_make(struct lab *lab, uint32_t kilobytes, uint32_t cache_kb);
+/* The drives do all that they are told. */
+void lab_power(struct lab *lab);
 /* Mounts them, runs the script, shuts down. False: the servers could not write everything back. */
 bool lab_run(struct lab *lab, void (*script)(struct lab *lab));
 /* e2fsck with these options on each; the highest exit status. */

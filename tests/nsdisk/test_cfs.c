@@ -229,8 +229,10 @@ static const struct {
     {"a stale handle", N_CREAD, {.handle = 77, .bytes = 8}, 0, -N_ESTALE},
     {"a header of nothing", N_CHEADER, {.handle = 77}, 0, -N_ESTALE},
     {"no blocks", N_CALLOC, {.handle = 77}, 0, -N_EINVAL},
+    {"an unknown op of blocks", N_CALLOC, {.handle = 77, .op = 2, .arg = 1}, 0, -N_EINVAL},
+    {"blocks of nothing", N_CALLOC, {.handle = 77, .op = 1}, 0, -N_ESTALE},
     {"too many blocks", N_CALLOC, {.handle = 77, .arg = CFS_ALLOC_MAX + 1}, 0, -N_EINVAL},
-    {"an unknown op", N_CGROW, {.handle = 77, .op = 2}, 0, -N_EINVAL},
+    {"an unknown op", N_CGROW, {.handle = 77, .op = 3}, 0, -N_EINVAL},
     {"no such drive", N_CREAD, {.disk = 3, .handle = 1, .bytes = 8}, 0, -N_ENODEV},
     {"an unknown type", N_CDROP + 1, {.handle = 1}, 0, -N_ENOSYS},
     {"the last type", 0x807f, {.handle = 1}, 0, -N_ENOSYS},
@@ -692,7 +694,7 @@ Test(cfs, a_power_cut_leaves_what_was_synced_and_nobody_elses_bytes, .timeout = 
         lab_make(&lab, KILOBYTES, CACHE_KB);
         lab_run(&lab, keep_and_go_on);
         cut = lab.writes_left == 0;
-        lab.writes_left = UINT32_MAX;
+        lab_power(&lab);
         cr_expect_leq(lab_fsck(&lab, "-fp"), 1, "after %u writes", cut_after);
         lab.log[0] = '\0';
         cr_assert(lab_run(&lab, check_kept));

@@ -28,9 +28,13 @@
  *   N_CGROW     handle; op 0: waits until nobody else grows the    struct cfs_header   0
  *               file, and holds its growth; op 1: it has arg
  *               blocks now, pointers behind them are none, and
- *               its growth is free
+ *               its growth is free; op 2: the same, but the
+ *               holder goes on, and has compared all pointers
+ *               with the parts
  *   N_CALLOC    handle arg: so many more blocks at the end of the  {first, count},     blocks, at least 1: fewer than
  *               file's part on this disk                           of 32 bits each     arg where the disk is full
+ *               op 1: nothing changes; the part's blocks from      the same            blocks, 0 behind the last
+ *               place arg on, as many as the reply has room for
  *   N_CFREE     handle arg: its part keeps so many blocks; op 1:                       0
  *               nothing of the file is left on this disk
  *               op 2: the last arg blocks go
@@ -138,8 +142,10 @@ struct cfs_header {
     uint64_t size_bytes;
     uint32_t blocks;     /* that have a pointer */
     uint32_t only_disks; /* bits of the file's disks that may have blocks; 0: all */
+    uint32_t in_doubt;   /* 1: pointers may be ahead of the parts: they are to be compared before the file is used */
+    uint32_t zero;
 };
-_Static_assert(sizeof(struct cfs_header) == 16, "cfs_header layout");
+_Static_assert(sizeof(struct cfs_header) == 24, "cfs_header layout");
 
 struct cfs_run {
     uint32_t first, count; /* disk blocks */
