@@ -27,7 +27,7 @@ static int move_window(const struct pio_transfer *t, int64_t at)
     int64_t x = pattern_file(file->view->pattern, 0, at);
     int volume;
 
-    if (x < 0 || (x >= file->view->from && x < file->view->to))
+    if (x < 0 || (x >= file->view->range.from && x < file->view->range.to))
         return x < 0 ? (int)x : 0;
     end_others(t);
     int error = pio_view_move(file, x, &volume);
@@ -39,12 +39,12 @@ static int64_t find_pass(const struct pio_transfer *t, int64_t start, int64_t po
 {
     const struct pio_view *view = t->file->view;
 
-    if (!view || n == position || (view->from == 0 && view->to == PATTERN_OFFSET_MAX))
+    if (!view || n == position || (view->range.from == 0 && view->range.to == PATTERN_OFFSET_MAX))
         return n;
     int error = move_window(t, start + position);
     if (error)
         return error;
-    int64_t end = pio_own_bytes(t->file, view->to) - start;
+    int64_t end = pio_own_bytes(t->file, view->range.to) - start;
     return end < n ? end : n;
 }
 

@@ -21,6 +21,8 @@ struct setting {
     const struct pio_file *file;
     struct pio_view *view;
     struct plan **plan; /* [disks] */
+    struct pattern *own; /* the stripes of a file without a map */
+    const struct pattern *disks;
 };
 
 static void free_setting(struct setting *s)
@@ -29,62 +31,43 @@ static void free_setting(struct setting *s)
         plan_free(s->plan[k]);
     free(s->plan);
     pio_view_free(s->view);
+    pattern_free(s->own);
 }
 
 /* ---- Planning ---- */
 
-/* Plans what each subfile has of the view's element from `from` to before `to`. On -E2BIG, *reached is as for
- * plan_make_some. */
-static int plan_range(struct setting *s, const struct pattern *disks, int64_t from, int64_t to, int32_t nodes_most,
-                      int64_t *reached)
+/* Plans what each subfile has of the view's element from `from` to before `to` (struct plan_maker). */
+static int plan_range(void *ctx, int64_t from, int64_t to, int32_t nodes_most, int32_t *nodes, int64_t *reached)
 {
+    struct setting *s = ctx;
     int error = 0;
 
-    s->view->nodes = 0;
-    for (int k = 0; k < disks->elements && !error; k++) {
-        const struct plan_pair pair = {s->view->pattern, disks, 0, k};
+    *nodes = 0;
+    for (int k = 0; k < s->disks->elements && !error; k++) {
+        const struct plan_pair pair = {s->view->pattern, s->disks, 0, k};
 
         plan_free(s->plan[k]);
         s->plan[k] = NULL;
         error = plan_make_some(&pair, from, to, nodes_most, reached, &s->plan[k]);
-        if (!error && s->plan[k]->body.nodes > s->view->nodes)
-            s->view->nodes = s->plan[k]->body.nodes;
+        if (!error && s->plan[k]->body.nodes > *nodes)
+            *nodes = s->plan[k]->body.nodes;
     }
     return error;
 }
 
-/* Where a window of the view that has file byte x begins: behind the one before, or at a multiple of its length. */
-static int64_t window_begin(const struct pio_view *v, int64_t x, int64_t behind)
+static struct plan_maker maker_of(struct setting *s)
 {
-    int64_t first = v->pattern->displacement;
-
-    return behind > first && x >= behind && x - behind < v->span ? behind : x - (x - first) % v->span;
-}
-
-/* Plans a window that has file byte x, with at most so many nodes. */
-static int plan_window(struct setting *s, const struct pattern *disks, int64_t x, int64_t behind)
-{
-    struct pio_view *v = s->view;
-    int64_t reached;
-    int error;
-
-    for (;; v->span = plan_span_shorter(v->span, v->from, reached)) {
-        v->from = window_begin(v, x, behind);
-        v->to = v->span < PATTERN_OFFSET_MAX - v->from ? v->from + v->span : PATTERN_OFFSET_MAX;
-        error = plan_range(s, disks, v->from, v->to, WINDOW_NODES, &reached);
-        if (error != -E2BIG)
-            return error;
-    }
+    return (struct plan_maker){s->view->pattern->displacement, NODES_MOST, WINDOW_NODES, plan_range, s};
 }
 
 /* The common period of the view's element and any subfile, and the longest of theirs. */
-static int64_t find_periods(const struct pio_view *v, const struct pattern *disks, int64_t *longest)
+static int64_t find_periods(const struct setting *s, int64_t *longest)
 {
     int64_t most = 1;
 
     *longest = 1;
-    for (int k = 0; k < disks->elements; k++) {
-        const struct plan_pair pair = {v->pattern, disks, 0, k};
+    for (int k = 0; k < s->disks->elements; k++) {
+        const struct plan_pair pair = {s->view->pattern, s->disks, 0, k};
         int64_t longer, common = plan_periods(&pair, &longer);
 
         *longest = longer > *longest ? longer : *longest;
@@ -94,31 +77,21 @@ static int64_t find_periods(const struct pio_view *v, const struct pattern *disk
 }
 
 /* Plans all that come, if that has few nodes; else the first window. */
-static int plan_first(struct setting *s, const struct pattern *disks)
+static int plan_first(struct setting *s)
 {
-    struct pio_view *v = s->view;
-    int64_t common = find_periods(v, disks, &v->span), reached, turns = common / v->span;
-    int error = turns > 1 ? plan_window(s, disks, v->pattern->displacement, 0) : 0;
+    const struct plan_maker maker = maker_of(s);
+    int64_t longest, common = find_periods(s, &longest);
 
-    if (error || turns > NODES_MOST / (v->nodes + 1))
-        return error;
-    const struct pio_view first = *v;
-    v->from = 0;
-    v->to = PATTERN_OFFSET_MAX;
-    error = plan_range(s, disks, v->from, v->to, NODES_MOST, &reached);
-    if (error != -E2BIG)
-        return error;
-    *v = first;
-    return plan_window(s, disks, v->pattern->displacement, 0);
+    return plan_range_first(&s->view->range, &maker, common, longest);
 }
 
-/* The stripes of a file as a pattern; *own is what the caller frees. */
-static int find_disks(const struct pio_file *file, struct pattern **own, const struct pattern **disks)
+/* Which disk has which byte, as a pattern. */
+static int find_disks(struct setting *s)
 {
-    const struct pio_map *map = &file->description.map;
-    int error = map->pattern ? 0 : pattern_stripe(map->block_bytes, map->disks, own);
+    const struct pio_map *map = &s->file->description.map;
+    int error = map->pattern ? 0 : pattern_stripe(map->block_bytes, map->disks, &s->own);
 
-    *disks = map->pattern ? map->pattern : *own;
+    s->disks = map->pattern ? map->pattern : s->own;
     return error;
 }
 
@@ -135,16 +108,10 @@ static int plan_file_itself(struct setting *s)
 
 static int plan_parts(struct setting *s)
 {
-    struct pattern *own = NULL;
-    const struct pattern *disks;
-
     if (!s->view)
         return plan_file_itself(s);
-    int error = find_disks(s->file, &own, &disks);
-    if (!error)
-        error = plan_first(s, disks);
-    pattern_free(own);
-    return error;
+    int error = find_disks(s);
+    return error ? error : plan_first(s);
 }
 
 static int prepare(struct setting *s, const void *packed, size_t n)
@@ -249,41 +216,39 @@ static int set_view(struct pio_file *file, const void *packed, size_t n)
 /* ---- Moving ---- */
 
 /* Plans and tells a window. A server that has no room for it gets a shorter one: it has room for as much as it had. */
-static int move_to(struct setting *s, const struct pattern *disks, int64_t x, int64_t behind, int *volume)
+static int move_to(struct setting *s, int64_t x, int64_t behind, int *volume)
 {
-    struct pio_view *v = s->view;
+    struct plan_range *r = &s->view->range;
+    const struct plan_maker maker = maker_of(s);
     int error;
 
     do {
-        error = plan_window(s, disks, x, behind);
+        error = plan_range_at(r, &maker, x, behind);
         if (!error)
             error = tell_servers(s->file, s, volume);
-    } while ((error == -ENOMEM || error == -E2BIG) && v->nodes > 1 && (v->span /= 2) > 0);
+    } while ((error == -ENOMEM || error == -E2BIG) && r->nodes > 1 && (r->span /= 2) > 0);
     return error;
 }
 
 int pio_view_move(struct pio_file *file, int64_t x, int *volume)
 {
-    struct pio_view *v = file->view;
-    struct setting s = {.file = file, .view = v, .plan = calloc((size_t)file->description.map.disks, sizeof *s.plan)};
-    struct pattern *own = NULL;
-    const struct pattern *disks;
-    int64_t behind = v->to;
+    struct plan_range *r = &file->view->range;
+    struct setting s = {
+        .file = file, .view = file->view, .plan = calloc((size_t)file->description.map.disks, sizeof *s.plan)};
+    int64_t behind = r->to;
 
     *volume = 0;
-    if (x >= v->to && v->to > 0)
-        v->span = plan_span_next(v->span, v->nodes, WINDOW_NODES);
-    int error = s.plan ? find_disks(file, &own, &disks) : -ENOMEM;
+    if (x >= r->to && r->to > 0)
+        r->span = plan_span_next(r->span, r->nodes, WINDOW_NODES);
+    int error = s.plan ? find_disks(&s) : -ENOMEM;
     if (!error)
-        error = move_to(&s, disks, x, behind, volume);
+        error = move_to(&s, x, behind, volume);
     if (!error)
         take_plans(file, &s);
     else
-        v->from = v->to = 0;
-    pattern_free(own);
+        r->from = r->to = 0;
     s.view = NULL;
-    if (s.plan)
-        free_setting(&s);
+    free_setting(&s);
     return error;
 }
 

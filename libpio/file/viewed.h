@@ -17,15 +17,14 @@
 #include <stdint.h>
 
 #include "libpio/file/file.h"
+#include "libpio/map/window.h"
 
 /* The plans of element and subfiles hold for a window of the file, from .. to-1: for all of it, unless their periods do
  * not divide (libpio/map/window.h). passes.h moves it. */
 struct pio_view {
     struct pattern *pattern; /* of one element */
     struct plan *own;        /* of the whole file and the element */
-    int64_t from, to;        /* to PATTERN_OFFSET_MAX: all that come; both 0: there are none, after an error */
-    int64_t span;            /* how long the window was to be */
-    int32_t nodes;           /* of the plan that has most */
+    struct plan_range range; /* none, after an error */
 };
 
 /* Makes the window of the file's view that has file byte x. No request of the file may be under way. On failure the

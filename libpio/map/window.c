@@ -23,6 +23,44 @@ int64_t plan_span_next(int64_t span, int32_t nodes, int32_t nodes_most)
     return span > PATTERN_OFFSET_MAX / times ? PATTERN_OFFSET_MAX : span * times;
 }
 
+/* ---- Several plans ---- */
+
+int plan_range_at(struct plan_range *r, const struct plan_maker *m, int64_t x, int64_t behind)
+{
+    int64_t reached;
+
+    for (;; r->span = plan_span_shorter(r->span, r->from, reached)) {
+        const bool goes_on = behind > m->first && x >= behind && x - behind < r->span;
+
+        r->from = goes_on ? behind : x - (x - m->first) % r->span;
+        r->to = r->span < PATTERN_OFFSET_MAX - r->from ? r->from + r->span : PATTERN_OFFSET_MAX;
+        int error = m->make(m->ctx, r->from, r->to, m->window_nodes, &r->nodes, &reached);
+        if (error != -E2BIG || r->span == 1)
+            return error;
+    }
+}
+
+int plan_range_first(struct plan_range *r, const struct plan_maker *m, int64_t common, int64_t longest)
+{
+    const int64_t turns = common / longest;
+    int64_t reached;
+
+    r->span = longest;
+    int error = turns > 1 ? plan_range_at(r, m, m->first, 0) : 0;
+    if (error || turns > m->nodes_most / (r->nodes + 1))
+        return error;
+    const struct plan_range first = *r;
+    r->from = 0;
+    r->to = PATTERN_OFFSET_MAX;
+    error = m->make(m->ctx, r->from, r->to, m->nodes_most, &r->nodes, &reached);
+    if (error != -E2BIG)
+        return error;
+    *r = first;
+    return plan_range_at(r, m, m->first, 0);
+}
+
+/* ---- One plan ---- */
+
 /* Plans `span` bytes from w->from on, or what fits; all that come if they are repeated within. */
 static int make(struct plan_window *w)
 {

@@ -28,6 +28,28 @@ int plan_make_some(const struct plan_pair *pair, int64_t from, int64_t to, int32
 /* Returns after how many bytes the common bytes are repeated, and the longer period of both in *longer. */
 int64_t plan_periods(const struct plan_pair *pair, int64_t *longer);
 
+/* A window of several plans that are made together, such as those of a view and each disk. */
+struct plan_range {
+    int64_t from, to; /* 0 and PATTERN_OFFSET_MAX: all that come; both 0: there is none */
+    int64_t span;     /* how long it was to be */
+    int32_t nodes;    /* of the plan that has most */
+};
+struct plan_maker {
+    int64_t first; /* the file byte at which windows begin */
+    /* Of a plan of all that come, and of one of a window. */
+    int32_t nodes_most, window_nodes;
+    /* Makes the plans of from .. to-1, in place of those that were made before. Sets *nodes to those of the plan that
+     * has most. -E2BIG, and *reached: as plan_make_some. */
+    int (*make)(void *ctx, int64_t from, int64_t to, int32_t nodes_most, int32_t *nodes, int64_t *reached);
+    void *ctx;
+};
+/* Makes the plans of all that come, if they have few nodes, else of the first window. common, longest: the plans are
+ * repeated after so many bytes; the longest period of any element. */
+int plan_range_first(struct plan_range *r, const struct plan_maker *m, int64_t common, int64_t longest);
+/* Makes the plans of a window that has file byte x: behind the window that ended at `behind`, or at a multiple of its
+ * length. */
+int plan_range_at(struct plan_range *r, const struct plan_maker *m, int64_t x, int64_t behind);
+
 struct plan_window {
     struct plan_pair pair;
     struct plan *plan; /* of the common bytes of from .. to-1 */
