@@ -167,8 +167,6 @@ int cfs_part_get(struct cfs_call *c, uint64_t handle, bool make, struct cfs_part
 int cfs_part_settle(struct cfs_call *c, struct cfs_part *p);
 /* Reads it. Returns how many of its files there are. -N_EPROTO, -N_EIO, -N_ENOMEM. */
 int cfs_part_load(struct ext2 *fs, struct cfs_part *p);
-/* As ext2_lookup, but a name that a crash has left of nothing goes first. */
-int cfs_lookup(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out);
 /* Makes one of the files of a part: "" the blocks, ".w", ".h"; private. *out is to be put. */
 int cfs_part_make_file(struct cfs_call *c, uint32_t number, const char *kind, struct ext2_inode **out);
 static inline struct cfs_header cfs_header_of(const struct cfs_part *p)

@@ -15,12 +15,14 @@
 #include <string.h>
 
 #include "nsdisk/cfs/cfs.h"
+#include "nsdisk/serve/family_names.h"
 #include "vertex/contract/errors.h"
 #include "vertex/shared/text.h"
 
 #define TEXT_BYTES   (CFS_DISKS_BYTES + 128u)
 #define FIRST_LINE   "cfs 1\n"
 #define LONGEST_DISK 31u
+#define HIDDEN       ".cfs" /* the servers' own folder */
 
 /* ---- The text of a name ---- */
 
@@ -145,37 +147,6 @@ static struct ext2_path second_name(const struct cfs_call *c)
     return (struct ext2_path){(const char *)c->data + c->r->bytes, c->r->offset};
 }
 
-/* Names begin at the root of the CFS, where the servers' own folder is not to be seen: no part of a name is called so,
- * as one may come to the root again by "." and "..". */
-static int check_name(struct ext2_path name)
-{
-    static const char hidden[] = ".cfs";
-
-    if (name.bytes == 0 || name.text[0] != '/' || memchr(name.text, '\0', name.bytes))
-        return -N_EPROTO;
-    for (uint32_t at = 0, n; at < name.bytes; at += n + 1) {
-        const char *end = memchr(name.text + at, '/', name.bytes - at);
-
-        n = (end ? (uint32_t)(end - name.text) : name.bytes) - at;
-        if (n == sizeof hidden - 1 && memcmp(name.text + at, hidden, n) == 0)
-            return -N_EACCES;
-    }
-    return 0;
-}
-
-static struct file_stat stat_of(const struct ext2_inode *inode)
-{
-    return (struct file_stat){.ino = inode->ino,
-                              .mode = inode->mode,
-                              .nlink = inode->links,
-                              .uid = inode->uid,
-                              .gid = inode->gid,
-                              .block_bytes = CFS_BLOCK_BYTES,
-                              .atime_s = inode->atime_s,
-                              .mtime_s = inode->mtime_s,
-                              .ctime_s = inode->ctime_s};
-}
-
 /* Tells about a name: struct cfs_named, then its disks. -N_EPROTO: it is no file of the CFS, and no folder. */
 static int tell(struct cfs_call *c, struct ext2_inode *inode, struct cfs_named *named)
 {
@@ -184,7 +155,7 @@ static int tell(struct cfs_call *c, struct ext2_inode *inode, struct cfs_named *
     uint32_t list_bytes = 0;
     int64_t n = 0;
 
-    named->stat = stat_of(inode);
+    named->stat = family_name_stat(inode, CFS_BLOCK_BYTES);
     if (!ext2_is_dir(inode)) {
         n = ext2_is_file(inode) && (inode->flags & EXT2_PRIVATE) == 0 ? ext2_read(inode, 0, text, sizeof text) : 0;
         if (n >= 0 && !parse(text, (size_t)n, named, &list, &list_bytes))
@@ -201,7 +172,7 @@ static int tell(struct cfs_call *c, struct ext2_inode *inode, struct cfs_named *
 static int tell_of(struct cfs_call *c, struct ext2_path name, struct cfs_named *named)
 {
     struct ext2_inode *inode;
-    int error = cfs_lookup(c->fs, name, true, &inode);
+    int error = family_lookup(c->fs, name, true, &inode);
 
     if (error < 0)
         return error;
@@ -267,7 +238,7 @@ static int unlink_name(struct cfs_call *c)
 static int rename_name(struct cfs_call *c)
 {
     struct cfs_named from = {.made = 0}, to = {.made = 0};
-    int error = check_name(second_name(c));
+    int error = family_name_check(second_name(c), HIDDEN);
 
     if (error == 0)
         error = tell_of(c, first_name(c), &from);
@@ -295,47 +266,12 @@ static int remove_folder(struct cfs_call *c)
     return ext2_rmdir(c->fs, first_name(c));
 }
 
-/* Adds an entry to the reply. False: there is no room. */
-static bool add_entry(struct cfs_call *c, const struct ext2_entry *e, uint64_t next)
-{
-    uint32_t bytes = file_dirent_bytes(e->name_bytes);
-    const struct file_dirent record = {e->ino, next, (uint16_t)bytes, (uint16_t)e->name_bytes, e->type};
-
-    if (c->reply_bytes + bytes > CFS_REPLY_BYTES)
-        return false;
-    memset(c->reply + c->reply_bytes, 0, bytes);
-    memcpy(c->reply + c->reply_bytes, &record, sizeof record);
-    memcpy(c->reply + c->reply_bytes + sizeof record, e->name, e->name_bytes);
-    c->reply_bytes += bytes;
-    return true;
-}
-
-static int list_entries(struct cfs_call *c, struct ext2_inode *folder)
-{
-    uint64_t offset = c->r->arg;
-    char name[EXT2_NAME_MAX_BYTES];
-    struct ext2_entry e;
-    int result = ext2_is_dir(folder) ? 1 : -N_ENOTDIR;
-
-    while (result > 0 && (result = ext2_dir_next(folder, &offset, &e, name)) > 0) {
-        bool hidden = folder->ino == EXT2_ROOT_INO && e.name_bytes == 4 && memcmp(e.name, ".cfs", 4) == 0;
-
-        if (!hidden && !add_entry(c, &e, offset))
-            break;
-    }
-    return result < 0 && c->reply_bytes == 0 ? result : (int)c->reply_bytes;
-}
-
 static int list(struct cfs_call *c)
 {
-    struct ext2_inode *folder;
-    int error = c->r->arg > INT64_MAX ? -N_EINVAL : ext2_lookup(c->fs, first_name(c), true, &folder);
+    int64_t bytes = family_name_list(c->fs, first_name(c), c->r->arg, HIDDEN, c->reply, CFS_REPLY_BYTES);
 
-    if (error < 0)
-        return error;
-    int result = list_entries(c, folder);
-    int put = ext2_inode_put(folder);
-    return result >= 0 && put < 0 ? put : result;
+    c->reply_bytes = bytes > 0 ? (size_t)bytes : 0;
+    return (int)bytes;
 }
 
 int64_t cfs_invoke_name(struct cfs_call *c)
@@ -345,7 +281,7 @@ int64_t cfs_invoke_name(struct cfs_call *c)
         [CFS_NAME_RENAME] = rename_name, [CFS_NAME_MKDIR] = make_folder, [CFS_NAME_RMDIR] = remove_folder,
         [CFS_NAME_LIST] = list,
     };
-    int error = c->r->op >= CFS_NAME_OPS ? -N_EINVAL : check_name(first_name(c));
+    int error = c->r->op >= CFS_NAME_OPS ? -N_EINVAL : family_name_check(first_name(c), HIDDEN);
 
     return error < 0 ? error : operation[c->r->op](c);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nsdisk/cfs/cfs.h"
+#include "nsdisk/serve/family_names.h"
 #include "vertex/contract/errors.h"
 
 /* The part with the header of a request's file. make: also if there is no header. */
@@ -105,7 +106,7 @@ int64_t cfs_invoke_pointer(struct cfs_call *c)
     if (error == 0 && c->r->op == 1 && (!p->held || p->holder != c->record->from))
         error = -N_EPERM;
     if (error == 0)
-        error = cfs_lookup(c->fs, cfs_path(path, p->number, ".h"), false, &inode);
+        error = family_lookup(c->fs, cfs_path(path, p->number, ".h"), false, &inode);
     if (error < 0)
         return error == -N_ENOENT ? -N_EIO : error;
     int64_t n = c->r->op == 0 ? read_page(c, inode) : write_pointers(c, inode);

@@ -13,6 +13,7 @@
 
 #include "nsdisk/cfs/cfs.h"
 #include "nsdisk/ext2/disk_bytes.h"
+#include "nsdisk/serve/private_files.h"
 #include "vertex/contract/errors.h"
 #include "vertex/shared/text.h"
 
@@ -21,13 +22,6 @@
 struct ext2_path cfs_path(char text[CFS_PATH_BYTES], uint32_t number, const char *kind)
 {
     return (struct ext2_path){text, (uint32_t)text_print(text, CFS_PATH_BYTES, FOLDER "/%u%s", number, kind)};
-}
-
-int cfs_lookup(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out)
-{
-    int error = ext2_drop_dead(fs, path);
-
-    return error < 0 ? error : ext2_lookup(fs, path, follow, out);
 }
 
 /* ---- Heads on the disk ---- */
@@ -79,15 +73,9 @@ static int head_unpack(struct ext2_inode *inode, enum cfs_head_kind kind, const 
 static int open_file(struct ext2 *fs, const struct cfs_part *p, const char *kind, struct ext2_inode **inode)
 {
     char path[CFS_PATH_BYTES];
-    int error = cfs_lookup(fs, cfs_path(path, p->number, kind), false, inode);
+    int found = private_file_find(fs, cfs_path(path, p->number, kind), inode);
 
-    if (error < 0)
-        return error == -N_ENOENT ? 0 : error;
-    const bool file = ext2_is_file(*inode), empty = (*inode)->size_bytes == 0;
-    if (file && ((*inode)->flags & EXT2_PRIVATE) && (!empty || kind[0] == '\0'))
-        return 1;
-    int put = ext2_inode_put(*inode);
-    return !file || !empty ? -N_EPROTO : put;
+    return found <= 0 || kind[0] == '\0' || (*inode)->size_bytes > 0 ? found : ext2_inode_put(*inode);
 }
 
 /* Adds the blocks that the inode has, up to the first that is missing. */
@@ -186,49 +174,12 @@ int cfs_part_load(struct ext2 *fs, struct cfs_part *p)
 
 /* ---- Making ---- */
 
-/* The folder is private, too, so that no request moves it away. */
-static int make_folder(struct cfs_call *c)
-{
-    const struct ext2_path folder = {FOLDER, sizeof FOLDER - 1};
-    struct ext2_inode *inode;
-    int error = server_has_private(family_server(c->cfs->loop), c->r->disk);
-
-    if (error == 0)
-        error = cfs_lookup(c->fs, folder, false, &inode);
-    if (error == -N_ENOENT) {
-        error = ext2_mkdir(c->fs, folder, 0700);
-        if (error == 0)
-            error = ext2_lookup(c->fs, folder, false, &inode);
-    }
-    if (error < 0)
-        return error;
-    if ((inode->flags & EXT2_PRIVATE) == 0) {
-        inode->flags |= EXT2_PRIVATE;
-        error = ext2_inode_store(inode);
-    }
-    int put = ext2_inode_put(inode);
-    return error < 0 ? error : put;
-}
-
 static int make_file(struct cfs_call *c, struct ext2_path path, struct ext2_inode **out)
 {
-    int error = make_folder(c);
+    const struct ext2_path folder = {FOLDER, sizeof FOLDER - 1};
+    int error = private_folder(family_server(c->cfs->loop), c->r->disk, folder);
 
-    if (error == 0)
-        error = ext2_drop_dead(c->fs, path);
-    if (error == 0)
-        error = ext2_create(c->fs, path, 0600, false, out);
-    if (error < 0 || ((*out)->flags & EXT2_PRIVATE))
-        return error;
-    if ((*out)->size_bytes != 0 || !ext2_is_file(*out)) { /* somebody else's */
-        ext2_inode_put(*out);
-        return -N_EPROTO;
-    }
-    (*out)->flags |= EXT2_PRIVATE;
-    error = ext2_inode_store(*out);
-    if (error < 0)
-        ext2_inode_put(*out);
-    return error;
+    return error < 0 ? error : private_file(c->fs, path, out);
 }
 
 int cfs_part_make_file(struct cfs_call *c, uint32_t number, const char *kind, struct ext2_inode **out)

@@ -1,9 +1,7 @@
-/* The families of requests that an nsdisk has beside files (family.h): the CFS's. Clusterfile's
- * (vertex/contract/clusterfile.h) goes here. */
+/* The families of requests that an nsdisk has beside files (family.h). They lie above this folder. */
 #include "nsdisk/serve/family.h"
 
-#include "vertex/contract/clusterfile.h"
+extern const struct family cfs_family; /* nsdisk/cfs/server.c */
+extern const struct family clf_family; /* nsdisk/clusterfile/clf_server.c */
 
-extern const struct family cfs_family; /* nsdisk/cfs/server.c, above this folder */
-
-const struct family *const families[FAMILIES_MAX] = {&cfs_family};
+const struct family *const families[FAMILIES_MAX] = {&cfs_family, &clf_family};

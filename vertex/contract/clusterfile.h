@@ -1,7 +1,41 @@
 /*
- * Requests to the servers of Clusterfile's files [P3 chapter 3]: a family of nsdisk (nsdisk/serve/family.h). So far
- * only their numbers stand: 0x8050 to 0x805f, replies 0x80d0 to 0x80df. A request begins with struct request_head, a
- * reply with struct file_reply.
+ * Requests to the servers of Clusterfile's files [P3 chapter 3]: a family of nsdisk (nsdisk/serve/family.h), 0x8050 to
+ * 0x805f, replies 0x80d0 to 0x80df. docs/clusterfile.md tells how the parts work together.
+ *
+ *   request     tag type N_CLF_xxx            struct clf_request, then names or data
+ *   reply       tag type N_REPLY(N_CLF_xxx)   struct file_reply, then the result's payload
+ *
+ * The client drives what needs several servers; no server waits for another. Where a file's bytes are:
+ *
+ *   metadata volume    the name: a text file in the volume's tree, which says how the file is laid out
+ *   every volume       /.clf/INODE.AGE/I      subfile I, if it is whole, in a private file (EXT2_PRIVATE);
+ *                      /.clf/INODE.AGE/I.S    what the file's volume S has of subfile I, if it is striped
+ *
+ * INODE is the name's on the metadata volume, and AGE differs from that of every other file there with this inode. A
+ * part that has never been written need not exist; it has no bytes.
+ *
+ *   request        fields                                        reply payload          status >= 0
+ *   N_CLF_NAME     op(enum clf_name_op) bytes (of the name)      struct clf_named,      0
+ *                  second (bytes of a text behind it) offset     the layout's text
+ *   N_CLF_ATTACH   handle part                                   struct clf_attached    0
+ *   N_CLF_DETACH   attachment                                                           0
+ *   N_CLF_VIEW     attachment view data (its bytes; none: drop                          0
+ *                  it), as those of N_FVIEW (proto.h)
+ *   N_CLF_READ     attachment view offset bytes                  data                   bytes; fewer: the part's end
+ *   N_CLF_WRITE    attachment view offset bytes data                                    bytes; fewer: the volume is full
+ *   N_CLF_SIZE     attachment; op 1: it is to be `offset`        uint64_t: bytes        0
+ *   N_CLF_SYNC     attachment: all that the volume has is on                            0
+ *                  the medium
+ *   N_CLF_FREE     handle: nothing of the file is left here                             0
+ *
+ * `drive` is the drive's number at its I/O node. An attachment is one client's, and ends with it. View 0 is the part
+ * itself; an attachment has CLF_VIEWS others, from 1 on.
+ *
+ * Errors: -N_EPROTO: a malformed request, a name that is no file of Clusterfile, a private file that is missing its
+ * mark; -N_EBADF: an attachment that is not this client's, or of another drive; -N_ESTALE: the file has been removed;
+ * -N_EINVAL: no such view, or a bad one; an unknown op; -N_E2BIG, -N_EOVERFLOW: a view, as for N_FVIEW; -N_EACCES: a
+ * name under /.clf; -N_ENFILE: CLF_ATTACHMENTS_MAX; -N_ENOSPC, -N_EFBIG, -N_EROFS, -N_EIO, -N_ENOMEM; those of names
+ * are ext2's.
  */
 #ifndef CONTRACT_CLUSTERFILE_H
 #define CONTRACT_CLUSTERFILE_H
@@ -9,9 +43,88 @@
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 
+#define CLF_OPS(X)          \
+    X(N_CLF_NAME, 0x8050)   \
+    X(N_CLF_ATTACH, 0x8051) \
+    X(N_CLF_DETACH, 0x8052) \
+    X(N_CLF_VIEW, 0x8053)   \
+    X(N_CLF_READ, 0x8054)   \
+    X(N_CLF_WRITE, 0x8055)  \
+    X(N_CLF_SIZE, 0x8056)   \
+    X(N_CLF_SYNC, 0x8057)   \
+    X(N_CLF_FREE, 0x8058)
+
+#define CLF_OP_ENUM(name, number) name = number,
+enum clf_op { CLF_OPS(CLF_OP_ENUM) };
+#undef CLF_OP_ENUM
+
 #define N_IS_CLUSTERFILE(type) ((uint32_t)(type) >= TYPES_CLUSTERFILE && (uint32_t)(type) <= TYPES_CLUSTERFILE_LAST)
 _Static_assert(N_IS_CLUSTERFILE(0x8050) && N_IS_CLUSTERFILE(0x805f) && N_IS_FAMILY_REQUEST(0x8050) &&
                    N_IS_FILE_REQUEST(0x805f) && N_IS_FILE_REPLY(N_REPLY(0x8050)) && N_IS_FILE_REPLY(N_REPLY(0x805f)),
                "programs make them, and all who look at messages know them as requests");
+
+#define CLF_VOLUMES_MAX     256u /* of a machine that can be servers, and of a file */
+#define CLF_SUBFILES_MAX    8192u
+#define CLF_TEXT_BYTES      8192u /* most of a layout's text */
+#define CLF_LIST_BYTES      4096u /* most of a reply to CLF_NAME_LIST */
+#define CLF_VIEWS           2u    /* of an attachment: one that holds, and one that is to take its place */
+#define CLF_ATTACHMENTS_MAX 4096u /* at an I/O node */
+
+/* A part: a subfile, and its volume's number in the file's list; CLF_WHOLE: the subfile is not striped. */
+#define CLF_WHOLE              0xffffu
+#define CLF_PART(subfile, s)   ((uint32_t)(subfile) << 16 | (uint32_t)(s))
+#define CLF_PART_SUBFILE(part) ((uint32_t)(part) >> 16)
+#define CLF_PART_VOLUME(part)  ((uint32_t)(part)&0xffffu)
+
+/* A file: its name's inode, and its age. */
+#define CLF_HANDLE(inode, age)   ((uint64_t)(age) << 32 | (uint32_t)(inode))
+#define CLF_HANDLE_INODE(handle) ((uint32_t)(handle))
+#define CLF_HANDLE_AGE(handle)   ((uint32_t)((uint64_t)(handle) >> 32))
+
+struct clf_request {
+    uint32_t seq;
+    uint16_t drive, op;
+    uint64_t handle;
+    uint64_t offset;
+    uint32_t part;
+    uint32_t attachment;
+    uint32_t bytes;
+    uint16_t second, view;
+};
+_Static_assert(sizeof(struct clf_request) == 40, "clf_request layout");
+
+/* Operations of N_CLF_NAME: what offset is, and the second text.
+ *
+ *   OPEN       N_O_CREAT and N_O_EXCL, mode << 32; the layout's text, for a file that is made; none: of that name must
+ *              be a file or a folder
+ *   UNLINK     the reply is about the file that had the name: the client drops what its volumes have of it
+ *   RENAME     the new name; the reply is about the file that had it before, if there was one
+ *   MKDIR      mode
+ *   LIST       where to go on, 0 first; the reply is struct file_dirent, and the status their bytes */
+enum clf_name_op {
+    CLF_NAME_OPEN,
+    CLF_NAME_STAT,
+    CLF_NAME_UNLINK,
+    CLF_NAME_RENAME,
+    CLF_NAME_MKDIR,
+    CLF_NAME_RMDIR,
+    CLF_NAME_LIST,
+    CLF_NAME_OPS
+};
+
+struct clf_named {
+    struct file_stat stat; /* of the name: the size is not the file's */
+    uint64_t handle;       /* 0: a folder, or nothing */
+    uint32_t made;         /* 1: by this request */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct clf_named) == 88, "clf_named layout");
+
+struct clf_attached {
+    uint64_t size_bytes; /* of the part */
+    uint32_t attachment;
+    uint32_t io_bytes; /* most of one read or write */
+};
+_Static_assert(sizeof(struct clf_attached) == 16, "clf_attached layout");
 
 #endif

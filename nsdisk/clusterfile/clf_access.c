@@ -1,0 +1,112 @@
+/* Reads and writes of a part, plain or by a view [P3 section 6.3.3]; its views, its size (clf_server.h). */
+#include <string.h>
+
+#include "nsdisk/clusterfile/clf_server.h"
+#include "nsdisk/serve/merge.h"
+#include "vertex/contract/errors.h"
+
+static struct clf_part *part_of(const struct clf_call *c)
+{
+    return c->record->attachment->part;
+}
+
+/* ---- Views ---- */
+
+/* The request's view, whose number is not 0; NULL: there is none. */
+static struct view *view_of(const struct clf_call *c)
+{
+    return c->r->view <= CLF_VIEWS ? c->record->attachment->view[c->r->view - 1] : NULL;
+}
+
+/* A view is checked whole before it takes the place of one with its number. */
+int64_t clf_invoke_view(struct clf_call *c)
+{
+    struct clf_server *clf = c->clf;
+    struct view *new = NULL;
+
+    if (c->r->view == 0 || c->r->view > CLF_VIEWS)
+        return -N_EINVAL;
+    struct view **place = &c->record->attachment->view[c->r->view - 1];
+    const size_t old = *place ? view_bytes(*place) : 0;
+    if (c->record->n > FILE_VIEW_MAX_BYTES)
+        return -N_E2BIG;
+    if (clf->view_bytes - old + c->record->n > VIEW_TOTAL_BYTES)
+        return -N_ENOMEM;
+    if (c->record->n > 0) {
+        int error = view_make(c->record->data, c->record->n, &new);
+
+        if (error < 0)
+            return error;
+    }
+    view_free(*place);
+    *place = new;
+    clf->view_bytes += c->record->n - old;
+    return 0;
+}
+
+/* ---- Data ---- */
+
+int64_t clf_invoke_read(struct clf_call *c)
+{
+    struct clf_part *part = part_of(c);
+    struct merge *m = c->r->view != 0 ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
+    int64_t n = clf_part_open(c, part, false);
+
+    if (n < 0)
+        return n;
+    if (c->r->bytes > c->room)
+        return -N_EPROTO;
+    if (c->r->view != 0 && (!m || !view_of(c)))
+        return m ? -N_EINVAL : -N_ENOMEM;
+    if (part->inode && c->r->view == 0)
+        n = ext2_read(part->inode, c->r->offset, c->reply, c->r->bytes);
+    else if (part->inode)
+        n = view_read(view_of(c), m->sieve, part->inode, c->r->offset, c->reply, c->r->bytes);
+    c->reply_bytes = n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+int64_t clf_invoke_write(struct clf_call *c)
+{
+    struct clf_part *part = part_of(c);
+    struct merge *m = c->r->view != 0 ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
+
+    if (c->r->view != 0 && (!m || !view_of(c)))
+        return m ? -N_EINVAL : -N_ENOMEM;
+    if (c->fs->read_only)
+        return -N_EROFS;
+    int error = clf_part_open(c, part, true);
+    if (error < 0)
+        return error;
+    if (c->r->view == 0)
+        return ext2_write(part->inode, c->r->offset, c->record->data, c->r->bytes);
+    return merge_write_view(m, view_of(c), part->inode, c->r->offset, c->record->data, c->r->bytes);
+}
+
+/* ---- Size and sync ---- */
+
+int64_t clf_invoke_size(struct clf_call *c)
+{
+    struct clf_part *part = part_of(c);
+    const bool sets = c->r->op == 1;
+    int error = c->r->op > 1 ? -N_EINVAL : sets && c->fs->read_only ? -N_EROFS : 0;
+
+    if (error == 0)
+        error = clf_part_open(c, part, sets && c->r->offset > 0);
+    if (error == 0 && sets && part->inode && part->inode->size_bytes != c->r->offset)
+        error = c->r->offset > c->fs->file_max_bytes ? -N_EFBIG : ext2_set_size(part->inode, c->r->offset);
+    if (error < 0)
+        return error;
+    const uint64_t bytes = part->inode ? part->inode->size_bytes : 0;
+    memcpy(c->reply, &bytes, sizeof bytes);
+    c->reply_bytes = sizeof bytes;
+    return 0;
+}
+
+int64_t clf_invoke_sync(struct clf_call *c)
+{
+    const struct clf_part *part = part_of(c);
+    int error = c->fs->read_only ? 0 : ext2_sync(c->fs);
+
+    return error < 0 || !part->inode ? error : ext2_write_error(part->inode);
+}

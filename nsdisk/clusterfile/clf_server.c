@@ -1,0 +1,189 @@
+/*
+ * The family of Clusterfile's files: from a message to the function that carries it out, and its answer
+ * (clf_server.h).
+ *
+ *   take -> record -> the volume's fiber: run -> invoke -> reply
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nsdisk/clusterfile/clf_server.h"
+#include "vertex/contract/errors.h"
+
+static clf_invoke *const operation[] = {
+    [N_CLF_NAME - N_CLF_NAME] = clf_invoke_name,     [N_CLF_ATTACH - N_CLF_NAME] = clf_invoke_attach,
+    [N_CLF_DETACH - N_CLF_NAME] = clf_invoke_detach, [N_CLF_VIEW - N_CLF_NAME] = clf_invoke_view,
+    [N_CLF_READ - N_CLF_NAME] = clf_invoke_read,     [N_CLF_WRITE - N_CLF_NAME] = clf_invoke_write,
+    [N_CLF_SIZE - N_CLF_NAME] = clf_invoke_size,     [N_CLF_SYNC - N_CLF_NAME] = clf_invoke_sync,
+    [N_CLF_FREE - N_CLF_NAME] = clf_invoke_free,
+};
+#define OPERATIONS             (sizeof operation / sizeof operation[0])
+#define COUNT_OP(name, number) +1
+_Static_assert(OPERATIONS == 0 CLF_OPS(COUNT_OP), "every request is in the table");
+
+/* ---- Records ---- */
+
+static struct clf_record *record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a)
+{
+    const size_t n = a->n - sizeof *r;
+    struct clf_record *record = malloc(sizeof *record + n);
+
+    if (!record)
+        return NULL;
+    memset(record, 0, sizeof *record);
+    record->clf = clf;
+    record->from = a->from;
+    record->type = a->type;
+    record->r = *r;
+    record->n = n;
+    memcpy(record->data, a->bytes + sizeof *r, n);
+    LIST_INSERT_HEAD(&clf->records, record, all);
+    return record;
+}
+
+static void record_free(struct clf_record *record)
+{
+    LIST_REMOVE(record, all);
+    if (record->attachment)
+        clf_attachment_put(record->clf, record->attachment);
+    free(record);
+}
+
+/* Answers with what is behind struct file_reply already. */
+static void answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes)
+{
+    *reply = (struct file_reply){record->r.seq, (int32_t)status};
+    if (!record->gone)
+        family_reply(record->clf->loop, record->from, record->type, reply, sizeof *reply + (status < 0 ? 0 : bytes));
+    record_free(record);
+}
+
+static void run(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
+{
+    struct clf_record *record = (struct clf_record *)work;
+    struct file_reply *reply = (struct file_reply *)area->bytes;
+    struct clf_call c = {.clf = record->clf,
+                         .fs = fs,
+                         .record = record,
+                         .r = &record->r,
+                         .reply = area->bytes + sizeof *reply,
+                         .room = area->size - sizeof *reply};
+    int64_t status = operation[record->type - (int)N_CLF_NAME](&c);
+
+    answer(record, status, reply, c.reply_bytes);
+}
+
+/* ---- Taking ---- */
+
+/* The request's lengths and bounds, n bytes being behind it. */
+static bool is_well_formed(int type, const struct clf_request *r, size_t n)
+{
+    switch (type) {
+    case N_CLF_NAME:
+        return n == (size_t)r->bytes + r->second && r->bytes > 0 && r->bytes <= FILE_NAME_MAX_BYTES &&
+               r->second <= CLF_TEXT_BYTES;
+    case N_CLF_ATTACH:
+        return n == 0 && r->handle != 0 && CLF_PART_SUBFILE(r->part) < CLF_SUBFILES_MAX &&
+               (CLF_PART_VOLUME(r->part) == CLF_WHOLE || CLF_PART_VOLUME(r->part) < CLF_VOLUMES_MAX);
+    case N_CLF_READ:
+        return n == 0 && r->bytes > 0 && r->bytes <= FILE_IO_MAX_BYTES;
+    case N_CLF_WRITE:
+        return n == r->bytes && n > 0;
+    case N_CLF_VIEW:
+        return n == r->bytes;
+    case N_CLF_FREE:
+        return n == 0 && r->handle != 0;
+    default:
+        return n == 0;
+    }
+}
+
+static bool has_attachment(int type)
+{
+    return type != (int)N_CLF_NAME && type != (int)N_CLF_ATTACH && type != (int)N_CLF_FREE;
+}
+
+static int check(const struct clf_server *clf, const struct arrival *a, struct clf_request *r)
+{
+    if ((unsigned)a->type - N_CLF_NAME >= OPERATIONS)
+        return -N_ENOSYS;
+    if (a->n < sizeof *r)
+        return -N_EPROTO;
+    memcpy(r, a->bytes, sizeof *r);
+    if (!is_well_formed(a->type, r, a->n - sizeof *r))
+        return -N_EPROTO;
+    if (r->offset > INT64_MAX - FILE_IO_MAX_BYTES && a->type != (int)N_CLF_NAME)
+        return -N_EINVAL;
+    int error = server_volume_error(family_server(clf->loop), r->drive);
+    if (error < 0 || !has_attachment(a->type))
+        return error;
+    const struct clf_attachment *attachment = clf_attachment_find(clf, r->attachment, a->from);
+    return attachment && attachment->part->drive == r->drive ? 0 : -N_EBADF;
+}
+
+static bool take(void *state, const struct arrival *a)
+{
+    struct clf_server *clf = state;
+    struct clf_request r;
+    int error = check(clf, a, &r);
+    struct file_reply reply = {family_sequence(a), error};
+
+    if (error < 0) {
+        family_reply(clf->loop, a->from, a->type, &reply, sizeof reply);
+        return true;
+    }
+    struct clf_record *record = record_new(clf, &r, a);
+    if (!record)
+        return false;
+    record->work.run = run;
+    if (has_attachment(a->type)) {
+        record->attachment = clf_attachment_find(clf, r.attachment, a->from);
+        record->attachment->uses++;
+    }
+    error = family_run(clf->loop, r.drive, &record->work, a->from, a->type);
+    if (error < 0)
+        answer(record, error, &reply, 0);
+    return true;
+}
+
+/* ---- Ends ---- */
+
+static void client_ended(void *state, int from)
+{
+    struct clf_server *clf = state;
+    struct clf_record *record;
+
+    LIST_FOREACH(record, &clf->records, all)
+        record->gone |= record->from == from;
+    clf_attachments_drop(clf, from);
+}
+
+static void shut_down(void *state)
+{
+    clf_parts_leave(state);
+}
+
+static void *begin(struct loop *l)
+{
+    struct clf_server *clf = calloc(1, sizeof *clf);
+
+    if (clf)
+        clf->loop = l;
+    return clf;
+}
+
+static void end(void *state)
+{
+    struct clf_server *clf = state;
+    struct clf_record *record;
+
+    while ((record = LIST_FIRST(&clf->records))) {
+        LIST_REMOVE(record, all);
+        free(record);
+    }
+    clf_parts_free(clf);
+    free(clf);
+}
+
+const struct family clf_family = {
+    TYPES_CLUSTERFILE, TYPES_CLUSTERFILE_LAST, begin, take, client_ended, NULL, shut_down, end};

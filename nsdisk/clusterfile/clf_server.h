@@ -1,0 +1,118 @@
+/*
+ * The servers of Clusterfile's files on an I/O node [P3 section 3.1]: the I/O servers of its volumes, and the metadata
+ * manager on that of the metadata volume. One family of requests (nsdisk/serve/family.h);
+ * vertex/contract/clusterfile.h has the protocol.
+ *
+ *   clf_server.c   takes and checks requests, answers them, hears of ends   -> all below
+ *   clf_name.c     names in the metadata volume's tree, and layouts
+ *   clf_access.c   reads and writes of a part, plain or by a view
+ *   clf_part.c     parts on a volume, and clients' attachments to them
+ *
+ * All requests of a volume are carried out on its fiber, in order of arrival.
+ *
+ *   client -> attachment --.                            a client's, with its views
+ *   client -> attachment ---+-> part -> private file    while it has an attachment, or something of it is under way
+ *
+ * A view shows a client those bytes of a part that it has of it [P3 section 6.3]: it is what N_FVIEW makes of a file
+ * (nsdisk/serve/view.h), and reads and writes through it go the same way (view_read, merge_write_view).
+ */
+#ifndef NSDISK_CLF_SERVER_H
+#define NSDISK_CLF_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "nsdisk/ext2/ext2.h"
+#include "nsdisk/serve/family.h"
+#include "nsdisk/serve/serve.h"
+#include "nsdisk/serve/view.h"
+#include "vertex/contract/clusterfile.h"
+
+#define CLF_FOLDER     ".clf" /* in a volume's root */
+#define CLF_PATH_BYTES 64u    /* "/.clf/4294967295.4294967295/8191.255" */
+#define CLF_REMOVED    64u    /* files that a volume remembers to have been removed */
+
+struct clf_part {
+    struct family_work leave; /* has its file given back */
+    LIST_ENTRY(clf_part) all;
+    struct clf_server *clf;
+    uint32_t drive, number; /* CLF_PART */
+    uint64_t handle;
+    struct ext2_inode *inode; /* one reference; NULL: there was no file, or nobody has asked */
+    uint32_t refs;            /* attachments */
+    bool leaving;             /* `leave` waits for the fiber */
+};
+
+struct clf_attachment {
+    struct clf_part *part;
+    int from;
+    uint32_t id;
+    uint32_t uses; /* requests under way, and 1 while the client has it */
+    struct view *view[CLF_VIEWS];
+};
+
+struct clf_server {
+    struct loop *loop;
+    LIST_HEAD(, clf_record) records; /* all that are not answered */
+    LIST_HEAD(, clf_part) parts;
+    struct clf_attachment **attachment; /* [attachments] by id, modulo its length; NULL: free */
+    uint32_t attachments;               /* 0, or a power of two */
+    uint32_t attached;                  /* how many there are, */
+    uint32_t ids;                       /* and have been */
+    size_t view_bytes;                  /* of all views */
+    struct {
+        uint64_t handle[CLF_REMOVED];
+        uint32_t count;
+    } removed[SERVE_DRIVES];
+};
+
+/* A request from its arrival until it is answered. */
+struct clf_record {
+    struct family_work work;
+    LIST_ENTRY(clf_record) all;
+    struct clf_server *clf;
+    struct clf_attachment *attachment; /* or NULL */
+    int from, type;
+    bool gone; /* its client has ended: it is not answered */
+    struct clf_request r;
+    size_t n; /* bytes behind the request */
+    uint8_t data[];
+};
+
+/* A request that is carried out, on its volume's fiber. */
+struct clf_call {
+    struct clf_server *clf;
+    struct ext2 *fs;
+    struct clf_record *record;
+    const struct clf_request *r;
+    uint8_t *reply; /* behind struct file_reply */
+    size_t room, reply_bytes;
+};
+
+typedef int64_t clf_invoke(struct clf_call *c);
+clf_invoke clf_invoke_name;                                                             /* clf_name.c */
+clf_invoke clf_invoke_attach, clf_invoke_detach, clf_invoke_free;                       /* clf_part.c */
+clf_invoke clf_invoke_view, clf_invoke_read, clf_invoke_write, clf_invoke_size, clf_invoke_sync; /* clf_access.c */
+
+/* ---- clf_server.c ---- */
+
+extern const struct family clf_family;
+
+/* ---- clf_part.c ---- */
+
+/* A client's attachment, or NULL. Also outside the fiber. */
+struct clf_attachment *clf_attachment_find(const struct clf_server *clf, uint32_t id, int from);
+/* One use less: an attachment without any is freed, and its part's file is given back on the volume's fiber. */
+void clf_attachment_put(struct clf_server *clf, struct clf_attachment *a);
+/* The client has ended. */
+void clf_attachments_drop(struct clf_server *clf, int from);
+/* Gives the files of all parts back to their volumes, on their fibers. */
+void clf_parts_leave(struct clf_server *clf);
+void clf_parts_free(struct clf_server *clf);
+
+/* Opens the part's file, if there is one, or makes it: part->inode. */
+int clf_part_open(struct clf_call *c, struct clf_part *part, bool make);
+
+#endif
