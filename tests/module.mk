@@ -180,6 +180,12 @@ paper-001:
 	$(SUBMAKE) all guest
 	@$(MEASURE_PY) paper-001
 
+# make star-kills: a parallel file of virtual processors is being written when something ends, at STAR_KILLS= moments
+.PHONY: star-kills
+star-kills:
+	$(SUBMAKE) all guest $(B)/tests/machine/test_star_kills
+	@STAR_KILLS=$(or $(STAR_KILLS),100) $(B)/tests/machine/test_star_kills
+
 # make soak: many machines started and stopped in a row, none of which may hang or leave anything behind
 SOAK ?= 200
 .PHONY: soak

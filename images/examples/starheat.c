@@ -28,7 +28,7 @@ static double *next;
 
 static void die(const char *what)
 {
-    pio_complain("starheat", what);
+    cs_perror(what);
     exit(1);
 }
 
@@ -74,16 +74,17 @@ static void restart(const struct cs_shape *s)
 {
     CS_FILE *f = cs_fopen(FILE_NAME, "r");
 
-    if (!f || cs_fread(CS_PAR(s, plate + SIDE), sizeof *plate, 1, f) != 1 || cs_fclose(f) < 0)
-        die("the checkpoint");
+    if (!f || cs_fread(CS_PAR(s, plate + SIDE), sizeof *plate, 1, f) < 0 || cs_fclose(f) < 0)
+        die("starheat: cannot read the checkpoint");
 }
 
 static void checkpoint(const struct cs_shape *s)
 {
     CS_FILE *f = cs_fopen(FILE_NAME, "w");
 
-    if (!f || cs_fwrite(CS_PAR(s, plate + SIDE), sizeof *plate, 1, f) != 1 || cs_fclose(f) < 0)
-        die("the checkpoint");
+    /* What only one node could not write, cs_fclose tells all. */
+    if (!f || cs_fwrite(CS_PAR(s, plate + SIDE), sizeof *plate, 1, f) < 0 || cs_fclose(f) < 0)
+        die("starheat: cannot write the checkpoint");
 }
 
 int main(int argc, char **argv)
@@ -91,7 +92,7 @@ int main(int argc, char **argv)
     int steps = argc > 1 ? atoi(argv[1]) : 20;
 
     if (cs_init(0, 0) < 0)
-        die("cs_init");
+        die("starheat: cs_init");
     struct cs_shape *s = cs_shape(2, (const long[]){SIDE, SIDE});
     if (!s || SIDE % ncubesize() != 0) {
         printf("starheat: give a power of two of nodes, at most %d\n", SIDE);
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
     plate = calloc((size_t)n + 2 * SIDE, sizeof *plate);
     next = calloc((size_t)n, sizeof *next);
     if (!plate || !next)
-        die("calloc");
+        die("starheat: calloc");
     CS_WITH(s)
     {
         if (argc > 2)

@@ -11,10 +11,11 @@
  *   CS_IB   independent buffers: anything else
  *
  * All nodes run the same program and make the same calls of this header in the same order, unless a call is said to be
- * local. A call returns -1, EOF or NULL on failure, with errno, and pio_failed_path of <pio.h> names the file. Where
- * nodes make different calls, or one of them is in exit(), all get EPROTO. An error that only one node has met (a full
- * volume, a dead drive) is the result of every node's next call for that file, until cs_clearerr. The library prints
- * nothing. exit() closes what is open. docs/cstar.md says how it works, and has the file formats.
+ * local. A call returns -1, EOF or NULL on failure, with errno; cs_perror says what, once. Where nodes make different
+ * calls, or one of them is in exit(), all get EPROTO. An error that only one node has met (full volume, dead drive) is
+ * a short count there, and the result of every node's next call for that file, until cs_clearerr. So a program acts on
+ * -1, which all nodes get, or lets cs_fclose report it. The library prints nothing else. exit() closes what is open.
+ * docs/cstar.md says how it works, and has the file formats.
  */
 #ifndef NCUBE_CSTAR_H
 #define NCUBE_CSTAR_H
@@ -185,6 +186,11 @@ void cs_clearerr(CS_FILE *f); /* of all VPs */
  * it does not close the file.
  * NULL: EBADF; EINVAL: not in CS_EACH, or an external file that has not been read yet; ENOMEM, EIO ... */
 FILE *cs_vp(CS_FILE *f);
+
+/* Prints "TEXT: FILE: what errno means" to the standard error, with the part of the file that the last failed call was
+ * about: one line, by the first node; in CS_EACH by this one. Local. pio_failed_path of <pio.h> may say more, at the
+ * node that has met the error. */
+void cs_perror(const char *text);
 
 int cs_fileno(CS_FILE *f);         /* local: 64 - 255; -1: EBADF */
 enum cs_mode cs_fmode(CS_FILE *f); /* local: this node's mode */

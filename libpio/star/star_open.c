@@ -120,6 +120,7 @@ static const struct pio_layout *layout_of(const struct cs_file *f)
 
 struct found {
     int error;
+    char part[STAR_PART_BYTES - STAR_NAME_BYTES]; /* of the file, that the error is about */
     bool is_external;
     int64_t unit;
     struct star_meta meta;
@@ -175,20 +176,20 @@ static int check_part(const struct cs_file *f, const char *suffix, int64_t from,
 }
 
 /* The parts are as long as the .meta says. */
-static int check_size(const struct cs_file *f, const struct star_meta *m)
+static int check_size(const struct cs_file *f, const struct star_meta *m, char *part)
 {
     int64_t end = star_segments_file_end(&m->segments), size = m->ib_superblock, first = 16 * m->segments.vps;
-    int error = check_part(f, "", end, m->ib_block > 0 ? m->ib_begin + m->superblocks * size : end);
+    int error = check_part(f, strcpy(part, ""), end, m->ib_block > 0 ? m->ib_begin + m->superblocks * size : end);
 
     if (!error && m->ib_block > 0)
-        error = check_part(f, ".first", first, first);
+        error = check_part(f, strcpy(part, ".first"), first, first);
     if (!error && m->ib_block > 0)
-        error = check_part(f, ".dir", 0, m->directory_superblocks * size);
+        error = check_part(f, strcpy(part, ".dir"), 0, m->directory_superblocks * size);
     return error;
 }
 
 /* Finds a file that exists. -ENOENT: there is no .meta. */
-static int find_meta(const struct cs_file *f, struct star_meta *m)
+static int find_meta(const struct cs_file *f, struct star_meta *m, char *part)
 {
     char text[STAR_META_BYTES];
     int64_t bytes = f->store->get_meta(f->name, layout_of(f), text, sizeof text);
@@ -196,13 +197,14 @@ static int find_meta(const struct cs_file *f, struct star_meta *m)
     if (bytes < 0)
         return (int)bytes;
     int error = bytes > (int64_t)sizeof text ? -EPROTO : star_meta_parse(text, (size_t)bytes, m);
+    strcpy(part, ".meta");
     if (error)
         return error;
     if (m->is_writing)
         return -EBUSY;
     if (m->order != STAR_ROW)
         return -ENOTSUP;
-    return check_size(f, m);
+    return check_size(f, m, part);
 }
 
 /* A file without .meta: the shape is the program's. */
@@ -230,6 +232,10 @@ static int make_data(const struct cs_file *f)
     if (error < 0 && error != -ENOENT)
         return error;
     int handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, layout_of(f));
+    if (handle == -ENOENT) { /* a crash has left it on some of the volumes */
+        f->store->remove(f->name);
+        handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, layout_of(f));
+    }
     if (handle < 0)
         return handle;
     error = f->store->close(handle);
@@ -239,7 +245,7 @@ static int make_data(const struct cs_file *f)
 /* At node 0. f->shape: the program's; NULL: that of the file is wanted. */
 static void find(const struct cs_file *f, char type, struct found *found)
 {
-    int error = type == 'w' ? -ENOENT : find_meta(f, &found->meta);
+    int error = type == 'w' ? -ENOENT : find_meta(f, &found->meta, found->part);
     bool makes = type == 'w';
 
     if (type == 'r' && error == -ENOENT) {
@@ -359,7 +365,7 @@ static int begin_mode(struct cs_file *f)
 }
 
 /* Node 0's outcome reaches all, then each opens the data. */
-static int open_together(struct cs_file *f, char type, bool makes_shape)
+static int open_together(struct cs_file *f, char type, bool makes_shape, char *part)
 {
     struct found found = {.error = 0};
 
@@ -367,8 +373,10 @@ static int open_together(struct cs_file *f, char type, bool makes_shape)
         find(f, type, &found);
     int error = group_broadcast(&star_group, &found, sizeof found, 0);
     error = error < 0 ? error : found.error;
-    if (error)
+    if (error) {
+        strcpy(part, found.part);
         return error;
+    }
     error = take_found(f, &found, makes_shape);
     if (!error) {
         f->handle = f->store->open(f->name, f->writes ? O_RDWR : O_RDONLY, layout_of(f));
@@ -411,6 +419,7 @@ CS_FILE *cs_fopen_with(const char *name, const char *type, struct cs_shape **s, 
 {
     struct cs_file *f = star_is_elemental() ? (errno = EINVAL, NULL) : star_file_new();
     bool makes_shape = s && type && type[0] == 'r';
+    char part[STAR_PART_BYTES - STAR_NAME_BYTES] = "";
     struct star_vote vote = {.call = STAR_OPEN, .error = f ? 0 : -errno};
 
     vote.fd = (int)(sum_of(sum_of(2166136261u, name), type) & 0x7fffffff);
@@ -426,7 +435,7 @@ CS_FILE *cs_fopen_with(const char *name, const char *type, struct cs_shape **s, 
     int error = star_is_elemental() ? -EINVAL : star_agree(&vote);
     if (!error) {
         star_modes_local();
-        error = open_together(f, type[0], makes_shape);
+        error = open_together(f, type[0], makes_shape, part);
         star_modes_global();
     }
     if (error) {
@@ -434,7 +443,7 @@ CS_FILE *cs_fopen_with(const char *name, const char *type, struct cs_shape **s, 
             close_handles(f);
         if (f)
             star_file_free(f);
-        star_fail(error);
+        star_fail_at(name && strlen(name) < STAR_NAME_BYTES ? name : "", part, error);
         return NULL;
     }
     if (makes_shape) {
@@ -460,15 +469,19 @@ CS_FILE *cs_fopen_shape(const char *name, const char *type, struct cs_shape **s)
 
 /* ---- Closing ---- */
 
-/* At node 0. What some node could not write, and what follows, is cut off. */
+/* At node 0. What some node could not write, and what follows, is cut off. A .meta that says "closed" survives a crash,
+ * so what it speaks of must, too. */
 static int finish(struct cs_file *f, int64_t good)
 {
+    const int handle[] = {f->handle, f->first_handle, f->directory_handle};
     int error = 0;
 
     if (good < star_segments_end(&f->segments)) {
         star_segments_cut(&f->segments, good);
         error = f->store->truncate(f->handle, star_segments_file_end(&f->segments));
     }
+    for (int k = 0; k < 3 && error >= 0; k++)
+        error = handle[k] >= 0 ? f->store->sync(handle[k]) : 0;
     struct star_meta m = meta_of(f, false);
     return error < 0 ? error : put_meta(f, &m);
 }
@@ -527,8 +540,10 @@ int cs_fclose(CS_FILE *file)
     } else {
         close_handles(f);
     }
+    if (error)
+        star_fail_at(f->name, "", error);
     star_file_free(f);
-    return error ? star_fail(error) : 0;
+    return error ? -1 : 0;
 }
 
 int cs_remove(const char *name)
@@ -537,8 +552,9 @@ int cs_remove(const char *name)
 
     vote.fd = (int)(sum_of(2166136261u, name) & 0x7fffffff);
     int error = star_is_elemental() ? -EINVAL : star_agree(&vote), result = 0;
+    const char *asked = name && strlen(name) < STAR_NAME_BYTES ? name : "";
     if (error)
-        return star_fail(error);
+        return star_fail_at(asked, "", error);
     star_modes_local();
     if (star_group.rank == 0) {
         const struct star_store *store = star_store_of(&name);
@@ -554,7 +570,7 @@ int cs_remove(const char *name)
     }
     error = star_agree_on(result < 0 ? result : 0);
     star_modes_global();
-    return error ? star_fail(error) : 0;
+    return error ? star_fail_at(asked, "", error) : 0;
 }
 
 /* ---- Beginning and end of a program ---- */

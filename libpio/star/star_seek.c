@@ -108,7 +108,7 @@ static int seek(CS_FILE *file, const struct seek *s)
     int error = star_agree(&vote);
     f->counts.reductions++;
     if (error)
-        return star_fail(error);
+        return star_fail_at(f->name, "", error);
     f->segments.has_ib = vote.has_ib;
     enum cs_mode mode = f->is_external ? CS_NB : star_detect_seek(&f->segments, vote.bytes);
     mode = vote.bytes != vote.bytes_most ? CS_IB : mode > f->least ? mode : f->least;
@@ -119,7 +119,7 @@ static int seek(CS_FILE *file, const struct seek *s)
     else
         seek_together(f, vote.bytes, mode);
     error = error ? error : f->error;
-    return error ? star_fail(error) : 0;
+    return error ? star_fail_at(f->name, "", error) : 0;
 }
 
 int cs_fseek(CS_FILE *f, long offset, int whence)
@@ -151,5 +151,5 @@ int cs_fflush(CS_FILE *file)
     f->counts.reductions++;
     if (!error)
         error = star_flush_all(f, vote.mode);
-    return error ? star_fail(error) : 0;
+    return error ? star_fail_at(f->name, "", error) : 0;
 }

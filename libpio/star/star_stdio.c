@@ -16,7 +16,7 @@ static ssize_t read_stream(void *cookie, char *buf, size_t n)
     int64_t got = n > 0 ? star_ib_read(f, f->stream_vp, buf, 1) : 0;
     int error = f->ib->vp[f->stream_vp].error;
 
-    return got == 0 && error ? star_fail(error) : (ssize_t)got;
+    return got == 0 && error ? star_fail_at(f->name, "", error) : (ssize_t)got;
 }
 
 static ssize_t write_stream(void *cookie, const char *buf, size_t n)
@@ -25,7 +25,7 @@ static ssize_t write_stream(void *cookie, const char *buf, size_t n)
     int64_t done = star_ib_write(f, f->stream_vp, buf, (int64_t)n);
 
     if (done == 0 && n > 0)
-        errno = -f->ib->vp[f->stream_vp].error;
+        star_fail_at(f->name, "", f->ib->vp[f->stream_vp].error);
     return (ssize_t)done;
 }
 
@@ -55,7 +55,7 @@ FILE *cs_vp(CS_FILE *file)
         return NULL;
     int error = !star_is_elemental() || f->is_external || vp < 0 || vp >= f->shape->local ? -EINVAL : star_ib_enter(f);
     if (error) {
-        star_fail(error);
+        star_fail_at(f->name, "", error);
         return NULL;
     }
     star_each_ends = flush_all;

@@ -2,13 +2,35 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "libpio/star/scopes.h"
+#include "libpio/star/star_nodes.h"
 
 static struct cs_file *table[STAR_FILES];
+static char failed[STAR_PART_BYTES]; /* what the last call that failed was about; "" */
 
 int star_fail(int error)
 {
+    failed[0] = '\0';
     errno = -error;
     return -1;
+}
+
+int star_fail_at(const char *name, const char *part, int error)
+{
+    snprintf(failed, sizeof failed, "%s%s", name, part);
+    errno = -error;
+    return -1;
+}
+
+void cs_perror(const char *text)
+{
+    int error = errno;
+
+    if (star_group.rank == 0 || star_is_elemental())
+        fprintf(stderr, "%s: %s%s%s\n", text, failed, failed[0] ? ": " : "", strerror(error));
+    errno = error;
 }
 
 struct cs_file *star_file(CS_FILE *f)

@@ -326,7 +326,11 @@ static long transfer(CS_FILE *file, struct transfer *t)
         error = carry_out(f, t, mode);
     else
         f->at = was_at; /* nothing has moved */
-    return error ? star_fail(error) : count_items(f, t);
+    if (error)
+        return star_fail_at(f->name, "", error);
+    if (f->error) /* a short count says so, as fwrite does */
+        star_fail_at(f->name, "", f->error);
+    return count_items(f, t);
 }
 
 static struct transfer transfer_of(struct cs_par v, bool writes)

@@ -28,6 +28,7 @@ struct star_store {
     int64_t (*write)(int handle, const void *buf, int64_t bytes, int64_t at);
     int64_t (*size)(int handle);
     int (*truncate)(int handle, int64_t bytes);
+    int (*sync)(int handle); /* what has been written survives a crash */
     /* The file's striping unit. */
     int64_t (*unit)(const char *name, const struct pio_layout *layout);
     /* Reads the .meta. Returns its length, also if that is more than `bytes`. -ENOENT: there is none. */

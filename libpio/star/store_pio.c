@@ -78,6 +78,11 @@ static int truncate_handle(int handle, int64_t bytes)
     return (int)result_of(pio_ftruncate(handle, bytes));
 }
 
+static int sync_handle(int handle)
+{
+    return (int)result_of(pio_fsync(handle));
+}
+
 /* ---- The .meta ---- */
 
 struct place {
@@ -185,6 +190,7 @@ const struct star_store star_store_pio = {
     .write = write_handle,
     .size = size_of_handle,
     .truncate = truncate_handle,
+    .sync = sync_handle,
     .unit = find_unit,
     .get_meta = get_meta,
     .put_meta = put_meta,

@@ -71,6 +71,11 @@ static int unix_truncate(int handle, int64_t bytes)
     return (int)result_of(ftruncate(handle, bytes));
 }
 
+static int unix_sync(int handle)
+{
+    return (int)result_of(fsync(handle));
+}
+
 static int64_t unix_unit(const char *name, const struct pio_layout *layout)
 {
     (void)name;
@@ -130,6 +135,7 @@ const struct star_store star_store_unix = {
     .write = unix_write,
     .size = unix_size,
     .truncate = unix_truncate,
+    .sync = unix_sync,
     .unit = unix_unit,
     .get_meta = unix_get_meta,
     .put_meta = unix_put_meta,
