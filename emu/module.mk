@@ -20,7 +20,8 @@ CLIENTS_SOURCES := emu/link/clients.c emu/link/link.c emu/link/launch.c emu/link
     vertex/shared/file_parts.c emu/base/progress.c emu/base/memory.c
 
 SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
-    tests/emu/test_disk_cmd.sh tests/emu/test_options.sh tests/emu/test_report_cmd.sh tests/emu/test_progress.sh
+    tests/emu/test_disk_cmd.sh tests/emu/test_star_cmd.sh \
+    tests/emu/test_options.sh tests/emu/test_report_cmd.sh tests/emu/test_progress.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
 SHELL_TESTS += tests/emu/test_instrumentation.sh
@@ -38,7 +39,8 @@ EMU := $(B)/libemu.a
 EMU_LIBS := -lconfig -lelf -ldw -ljansson -lz -lm -lext2fs -lcom_err -lncurses
 $(EMU): $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/cmd/ncube.c \
     emu/nhost/%,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) \
-    libpio/file/map.c libpio/file/layout.c)
+    libpio/file/map.c libpio/file/layout.c \
+    $(filter-out %/star_modes.c %/store_pio.c,$(wildcard libpio/star/*.c)))
 	$(call say,AR,$@)
 	rm -f $@
 	$(AR) rcs $@ $^

@@ -8,9 +8,9 @@
 typedef int command_fn(int argc, char **argv);
 
 /* They boot no machine: wiring, routes, choice of nodes, queueing network, images, what is wrong with a machine file,
- * patterns of mappings, a page out of a trace. */
+ * patterns of mappings, parallel files of virtual processors, a page out of a trace. */
 command_fn topo_command, route_command, place_command, model_command, disk_command, check_command, map_command,
-    report_command;
+    star_command, report_command;
 
 /* They ask machines that are up: which there are, what one does, gdb on one of its programs. */
 command_fn ps_command, top_command, gdb_command;

@@ -23,6 +23,7 @@
 #include "emu/base/plural.h"
 #include "emu/tools/disk_copy.h"
 #include "emu/tools/disk_tools.h"
+#include "emu/tools/machine_volumes.h"
 #include "emu/base/options.h"
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
@@ -67,53 +68,29 @@ static const struct options options = {
 
 /* ---- The machine's volumes ---- */
 
-struct machine {
-    struct machine_config config;
-    struct pio_volumes volumes;         /* all, or those that a striped volume is over */
-    const char **all_name, **all_image; /* [drives] */
-};
-
-static void machine_free(struct machine *m)
+static void machine_free(struct machine_volumes *m)
 {
     if (m->volumes.name != m->all_name) {
         free((void *)m->volumes.name);
         free((void *)m->volumes.image);
     }
-    free(m->all_name);
-    free(m->all_image);
-    free(m->volumes.open);
-    config_free(&m->config);
+    machine_volumes_free(m);
 }
 
 /* Reads the machine file, if there is one, and collects its volumes. False: an error was printed. */
-static bool machine_load(struct machine *m, const struct arguments *a)
+static bool machine_load(struct machine_volumes *m, const struct arguments *a)
 {
     char error[ERROR_LINE_BYTES];
 
-    *m = (struct machine){0};
-    if (!a->machine)
+    if (machine_volumes_load(m, a->machine, a->images, error) == 0)
         return true;
-    if (config_load(&m->config, a->machine, a->images, error, sizeof error) != 0) {
-        fprintf(stderr, "ncube disk: %s\n", one_line(error));
-        return false;
-    }
-    const struct topo *t = &m->config.topo;
-    uint32_t n = topo_drives(t);
-    const char **name = memory_new(n + 1, sizeof *name), **image = memory_new(n + 1, sizeof *image);
-    for (uint32_t j = 0, i = 0; j < t->n_io; j++)
-        for (uint32_t d = 0; d < t->io[j].ndrives; d++, i++) {
-            name[i] = t->io[j].drive[d].volume;
-            image[i] = t->io[j].drive[d].image;
-        }
-    m->all_name = name;
-    m->all_image = image;
-    m->volumes = (struct pio_volumes){n, name, image, memory_new(n + 1, sizeof(struct volume *)), false};
-    return true;
+    fprintf(stderr, "ncube disk: %s\n", one_line(error));
+    return false;
 }
 
 /* ---- Names ---- */
 
-static const char *volume_image(const struct machine *m, const char *volume, size_t n)
+static const char *volume_image(const struct machine_volumes *m, const char *volume, size_t n)
 {
     for (uint32_t i = 0; i < topo_drives(&m->config.topo); i++)
         if (strlen(m->all_name[i]) == n && strncmp(m->all_name[i], volume, n) == 0)
@@ -121,7 +98,7 @@ static const char *volume_image(const struct machine *m, const char *volume, siz
     return NULL;
 }
 
-static const struct topo_striped *find_striped(const struct machine *m, const char *name, size_t n)
+static const struct topo_striped *find_striped(const struct machine_volumes *m, const char *name, size_t n)
 {
     const struct topo *t = &m->config.topo;
 
@@ -132,7 +109,7 @@ static const struct topo_striped *find_striped(const struct machine *m, const ch
 }
 
 /* Makes the machine's volumes those that a striped volume is over, in its order; NULL: all. */
-static void choose_volumes(struct machine *m, const struct topo_striped *s)
+static void choose_volumes(struct machine_volumes *m, const struct topo_striped *s)
 {
     const char **name = m->all_name, **image = m->all_image;
     uint32_t n = s ? s->disks : topo_drives(&m->config.topo);
@@ -161,7 +138,7 @@ static void need_machine(const struct arguments *a, const char *text)
 }
 
 /* The name also says which of the machine's volumes a PIO file is over. Puts an end behind an image in `text`. */
-static struct disk_name parse_name(const struct arguments *a, struct machine *m, char *text)
+static struct disk_name parse_name(const struct arguments *a, struct machine_volumes *m, char *text)
 {
     if (strncmp(text, "pio:", 4) == 0 && text[4] == '/') {
         need_machine(a, text);
@@ -194,14 +171,14 @@ static struct disk_name parse_name(const struct arguments *a, struct machine *m,
 
 /* ---- get and put ---- */
 
-static int verb_get(struct machine *m, const struct arguments *a, char **word, char *error)
+static int verb_get(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name from = parse_name(a, m, word[0]);
 
     return disk_copy_out(&m->volumes, &from, word[1] ? word[1] : host_last_part(from.path), error);
 }
 
-static int verb_put(struct machine *m, const struct arguments *a, char **word, char *error)
+static int verb_put(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name to = parse_name(a, m, word[1]);
 
@@ -249,7 +226,7 @@ static void print_entry(void *ctx, const char *name, const struct volume_stat *s
 
 /* What print_striped needs to know. */
 struct listing {
-    struct machine *m;
+    struct machine_volumes *m;
     const char *folder;
     char *error;
     int result;
@@ -278,7 +255,7 @@ static void print_striped(void *ctx, const char *name, const struct volume_stat 
         print_entry(NULL, name, &whole);
 }
 
-static int list_striped(struct machine *m, const char *folder, char *error)
+static int list_striped(struct machine_volumes *m, const char *folder, char *error)
 {
     struct listing l = {m, folder, error, 0};
     struct volume *v;
@@ -296,7 +273,7 @@ static int list(struct volume *v, const char *path, char *error)
     return volume_list(v, path, print_entry, NULL, error);
 }
 
-static int verb_ls(struct machine *m, const struct arguments *a, char **word, char *error)
+static int verb_ls(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name n = parse_name(a, m, word[0]);
 
@@ -317,7 +294,7 @@ static void print_pio(const struct pio_description *d, uint64_t bytes)
     putchar('\n');
 }
 
-static int stat_pio(struct machine *m, const char *path, char *error)
+static int stat_pio(struct machine_volumes *m, const char *path, char *error)
 {
     struct pio_image_file *f;
     uint64_t bytes;
@@ -349,7 +326,7 @@ static int print_stat(struct volume *v, const char *path, char *error)
     return 0;
 }
 
-static int verb_stat(struct machine *m, const struct arguments *a, char **word, char *error)
+static int verb_stat(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name n = parse_name(a, m, word[0]);
 
@@ -360,7 +337,7 @@ static int verb_stat(struct machine *m, const struct arguments *a, char **word, 
 
 /* ---- mkdir and rm ---- */
 
-static int verb_mkdir(struct machine *m, const struct arguments *a, char **word, char *error)
+static int verb_mkdir(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name n = parse_name(a, m, word[0]);
     int result = 0;
@@ -372,7 +349,7 @@ static int verb_mkdir(struct machine *m, const struct arguments *a, char **word,
     return result;
 }
 
-static int remove_one(struct machine *m, const struct disk_name *n, char *error)
+static int remove_one(struct machine_volumes *m, const struct disk_name *n, char *error)
 {
     if (n->kind == NAME_IN_IMAGE)
         return in_image(n->image, true, n->path, volume_remove, error);
@@ -381,7 +358,7 @@ static int remove_one(struct machine *m, const struct disk_name *n, char *error)
     return pio_volumes_close(&m->volumes, result, error);
 }
 
-static int verb_rm(struct machine *m, const struct arguments *a, char **word, char *error)
+static int verb_rm(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     int result = 0;
 
@@ -418,7 +395,7 @@ static int make_folder(const char *image, char *error)
 }
 
 /* Makes the images that a machine lacks. */
-static int create_missing(const struct machine *m, const struct arguments *a, uint64_t bytes, char *error)
+static int create_missing(const struct machine_volumes *m, const struct arguments *a, uint64_t bytes, char *error)
 {
     uint32_t made = 0;
 
@@ -443,7 +420,7 @@ static char *label_of(const char *image)
     return memory_copy_text(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 }
 
-static int verb_create(struct machine *m, const struct arguments *a, char **word, char *error)
+static int verb_create(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     const char *size = word[1] ? word[1] : word[0];
     uint64_t bytes = options_size(&options, "size", size, NODE_RAM_MAX_BYTES);
@@ -462,7 +439,7 @@ static int verb_create(struct machine *m, const struct arguments *a, char **word
     return result;
 }
 
-static int verb_fsck(struct machine *m, const struct arguments *a, char **word, char *error)
+static int verb_fsck(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     int result = 0;
 
@@ -480,7 +457,7 @@ static int verb_fsck(struct machine *m, const struct arguments *a, char **word, 
 static const struct verb {
     const char *name;
     uint32_t least, most; /* words behind it */
-    int (*run)(struct machine *m, const struct arguments *a, char **word, char *error);
+    int (*run)(struct machine_volumes *m, const struct arguments *a, char **word, char *error);
 } verbs[] = {
     {"create", 1, 2, verb_create},  {"fsck", 0, UINT32_MAX, verb_fsck}, {"get", 1, 2, verb_get},
     {"ls", 1, 1, verb_ls},          {"mkdir", 1, 1, verb_mkdir},        {"put", 2, 2, verb_put},
@@ -509,7 +486,7 @@ int disk_command(int argc, char **argv)
 {
     struct arguments a = {0};
     char **word = options_parse(&options, &a, argc, argv), error[ERROR_LINE_BYTES];
-    struct machine m;
+    struct machine_volumes m;
     uint32_t words = 0;
 
     while (word[0] && word[words + 1])

@@ -290,6 +290,7 @@ static const struct command {
     {"model", model_command, "predict the rate of parallel file I/O by queueing theory"},
     {"disk", disk_command, "make, check and change the images of drives"},
     {"map", map_command, "draw which element has which byte of a file, and what two patterns have in common"},
+    {"star", star_command, "show, read, convert and repair parallel files of virtual processors"},
 };
 
 /* Prints a path as a word of a shell's command line. */

@@ -59,5 +59,6 @@ struct cs_file *star_file_at(int index); /* 0 .. STAR_FILES - 1; NULL: none */
 /* Sets errno from a negative errno, and returns -1. cs_perror then names this part of the file, or none. */
 int star_fail(int error);
 int star_fail_at(const char *name, const char *part, int error);
+const char *star_failed_name(void);
 
 #endif

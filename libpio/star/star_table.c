@@ -24,6 +24,11 @@ int star_fail_at(const char *name, const char *part, int error)
     return -1;
 }
 
+const char *star_failed_name(void)
+{
+    return failed;
+}
+
 void cs_perror(const char *text)
 {
     int error = errno;

@@ -1,0 +1,136 @@
+#!/bin/bash
+# ncube star on files that programs have written to images and to the host: the streams, the array that becomes of them,
+# and what repair makes of files that nobody has closed. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+ncube=$build/bin/ncube
+PATH=$PATH:/usr/sbin:/sbin
+cd "$scratch" || exit 1
+star() { "$ncube" star "$@"; }
+refused() { # NAME STATUS TEXT WORD...: one line that has TEXT
+    local name=$1 expected=$2 text=$3
+    shift 3
+    status "$name" "$expected" star "$@"
+    same "$name: one line" 1 "$(wc -l <err)"
+    check "$name: it says '$text'" grep -qF -- "$text" err
+}
+images_sound() {
+    for image in df0?.img; do
+        e2fsck -fn "$image" >fsck.out 2>&1 || return 1
+    done
+}
+
+cat >machine.conf <<'X'
+dim = 3;
+boards = ( { number = 3; io_nodes = (
+    { index = 0; si = [7]; drives = ( { volume = "df00"; image = "df00.img"; } ); },
+    { index = 1; si = [6]; drives = ( { volume = "df01"; image = "df01.img"; } ); },
+    { index = 2; si = [5]; drives = ( { volume = "df02"; image = "df02.img"; } ); } ); } );
+X
+"$ncube" disk create -m machine.conf 1M --block 1K >/dev/null
+status "a program writes" 0 "$ncube" run -d 3 -m machine.conf "$build/guest/star_kills" before 3
+
+# ---- show, cat, convert: 101 VPs have 3 items in NB, 4 in CB, 16 of 20 in IB; item k of VP v is 1000 v + k + 1
+
+streams() { # WORD...: the streams of some VPs, as text
+    for vp in 0 7 50 100; do
+        star cat "$@" $vp | od -A n -t f8 -v
+    done
+}
+expected() {
+    for vp in 0 7 50 100; do
+        for ((k = 0; k < 27; k++)); do
+            [ $k -ge 7 ] && [ $(((vp + k) % 5)) -eq 0 ] || echo $((1000 * vp + k + 1))
+        done
+    done
+}
+status "show" 0 star -m machine.conf show pio:/kept
+same "show: all" "shape    101
+VPs      101 in row order
+writer   8 nodes, which closed it
+NB       3 rows of 8 bytes for each, from byte 0 on
+CB       32 bytes for each, in blocks of 24, from byte 2424 on
+IB       blocks of 16 in 16 superblocks of 1024, from byte 8192 on; entries of 2 blocks in 8
+streams  18584 bytes; 184 to 184 for each" "$(cat out)"
+same "cat" "$(expected)" "$(streams -m machine.conf pio:/kept | xargs -n 1 printf '%.0f\n')"
+status "convert into the images" 0 star -m machine.conf convert pio:/kept pio:/flat --bytes 40 --fill 7
+status "convert to the host" 0 star -m machine.conf convert pio:/kept flat --bytes 40 --fill 7
+check "the images are sound" images_sound
+"$ncube" disk -m machine.conf get pio:/flat from_images
+check "the same bytes" cmp -s flat from_images
+check "cat of it begins as before" cmp -s <(star cat flat 7 | head -c 184) <(star -m machine.conf cat pio:/kept 7)
+same "then the fill" "7" "$(star cat flat 7 | tail -c +185 | od -A n -t u1 -v | xargs -n 1 | sort -u)"
+same "an array: row 1 of VP 3" "$(star cat flat 3 | head -c 80 | tail -c 40 | cksum)" \
+    "$(tail -c +$((40 * (101 + 3) + 1)) flat | head -c 40 | cksum)"
+
+# ---- meta: an array of others
+
+head -c $((12 * 5 * 8)) /dev/urandom >array
+refused "meta of half a row" 1 "are no whole number of rows of 112" meta array 7 --block 16
+status "meta" 0 star meta array 3 4 --block 8
+same "its text" "star 1|state closed|shape 3 4|order row|nodes 1|nb 8 5|cb 8 0|end" "$(paste -sd '|' array.meta)"
+same "the third VP's second item" "$(tail -c +$((8 * (12 + 2) + 1)) array | head -c 8 | cksum)" \
+    "$(star cat array 2 | tail -c +9 | head -c 8 | cksum)"
+refused "meta again" 1 "array.meta: already exists" meta array 3 4 --block 8
+
+# ---- repair
+
+for part in '' .first .dir; do
+    "$ncube" disk -m machine.conf get "pio:/kept$part" "kept$part"
+done
+"$ncube" disk -m machine.conf get //df00/kept.meta kept.meta
+same "the host reads what the images have" "$(expected)" "$(streams kept | xargs -n 1 printf '%.0f\n')"
+sed -i 's/state closed/state writing/' kept.meta
+refused "cat of what was not closed" 1 "ncube star repair" cat kept 0
+head -c $((101 * 16)) /dev/zero >kept.first # and `next` of every entry
+for ((at = 4; at < $(stat -c %s kept.dir); at += 16)); do
+    printf '\1\1\1\1' | dd of=kept.dir bs=1 seek=$at conv=notrunc 2>/dev/null
+done
+status "repair" 0 star repair kept
+check "it tells" grep -q '404 entries; 0 that made no sense are dropped; 101 streams end with a whole block' out
+same "all streams are back" "$(expected)" "$(streams kept | xargs -n 1 printf '%.0f\n')"
+refused "repair of what is closed" 1 "there is nothing to repair" repair kept
+
+sed 's/^dim = 3;/&\nfaults = ( { node = 5; from_us = 1250000; } );/' machine.conf >dying.conf
+status "a program is stopped" 123 "$ncube" run -d 3 -m dying.conf "$build/guest/star_kills" call 3
+refused "repair on images that are not clean" 1 "not clean" -m machine.conf repair pio:/x --block 8
+"$ncube" disk fsck -m machine.conf >/dev/null
+status "repair of a new file" 0 star -m machine.conf repair pio:/x --block 8
+status "show of it" 0 star -m machine.conf show pio:/x
+check "it has all whole rows" grep -q '^NB       29 rows of 8 bytes' out
+same "a stream of it" "7001 7002 7003" "$(star -m machine.conf cat pio:/x 7 | head -c 24 | od -A n -t f8 -v | xargs)"
+check "the images are sound after repair" images_sound
+status "a program writes it anew" 0 "$ncube" run -d 3 -m machine.conf "$build/guest/star_kills" call 3
+same "all of it is there" "7027" "$(star -m machine.conf cat pio:/x 7 | tail -c 8 | od -A n -t f8 -v | xargs)"
+
+# ---- Bad input
+
+refused "no verb" 2 "give cat, convert, meta, repair or show"
+refused "a verb nearly right" 2 "did you mean 'show'?" shwo kept
+refused "a VP that is not there" 2 "'101': the virtual processors are 0 to 100" cat kept 101
+refused "no file" 1 "none: has no .meta" show none
+refused "no machine" 2 "give its file with -m" show pio:/kept
+refused "no such file in the images" 1 "pio:/none: has no .meta" -m machine.conf cat pio:/none 0
+printf 'star 1\n' >bad.meta
+refused "a damaged .meta" 1 "bad.meta: is not the description of a parallel file" show bad
+cp kept short
+cp kept.meta short.meta
+cp kept.first short.first
+refused "a part is missing" 1 "short.dir: does not fit the .meta" show short
+for ((seed = 1; seed <= 40; seed++)); do # one byte is another: right, or one line
+    for part in .meta .first .dir; do cp kept$part fuzz$part; done
+    cp kept fuzz
+    part=$(printf '.meta\n.first\n.dir\n' | sed -n $((seed % 3 + 1))p)
+    at=$((seed * 7919 % $(stat -c %s fuzz$part)))
+    printf "\\x$(printf %x $((seed * 37 % 256)))" | dd of=fuzz$part bs=1 seek=$at conv=notrunc 2>/dev/null
+    timeout 20 "$ncube" star show fuzz >out 2>err &&
+        timeout 20 "$ncube" star cat fuzz $((seed * 5 % 101)) >/dev/null 2>>err
+    status=$?
+    [ $status -le 1 ] && [ "$(wc -l <err)" -le 1 ] && continue
+    same "$part, byte $at: status and lines" "0 or 1" "$status, $(wc -l <err)"
+done
+check "damaged files end with a line" true
+
+finish
