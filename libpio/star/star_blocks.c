@@ -8,15 +8,10 @@
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
 
-static int64_t blocks_of_superblock(const struct cs_file *f)
-{
-    return f->ib_superblock / f->ib_block;
-}
-
 /* The superblock of the n-th block that this node gives out. */
 static int64_t superblock_of(const struct cs_file *f, int64_t n)
 {
-    return f->ib->base + star_group.rank + n / blocks_of_superblock(f) * star_group.size;
+    return f->ib->base + star_group.rank + n / f->ib->per_superblock * star_group.size;
 }
 
 int64_t star_blocks_place(const struct cs_file *f, uint32_t number)
@@ -112,6 +107,19 @@ int star_blocks_read(struct cs_file *f, int kind, int64_t at, char *to, int64_t 
     return 0;
 }
 
+int star_blocks_entry(struct cs_file *f, int64_t at, const unsigned char **entry)
+{
+    int64_t number = at / f->ib_superblock;
+    struct star_piece *p = find_piece(f->ib, STAR_DIRECTORY, number);
+    int error = p ? 0 : read_piece(f, STAR_DIRECTORY, number, &p);
+
+    if (error)
+        return error;
+    p->used = ++f->ib->clock;
+    *entry = (const unsigned char *)p->bytes + at % f->ib_superblock;
+    return 0;
+}
+
 void star_blocks_forget(struct cs_file *f)
 {
     for (int k = 0; f->ib && k < f->ib->pieces; k++)
@@ -146,11 +154,10 @@ int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n
 int star_blocks_flush(struct cs_file *f)
 {
     struct star_ib *ib = f->ib;
-    int64_t blocks = blocks_of_superblock(f), filled = ib->given % blocks ? ib->given % blocks : blocks;
 
     if (ib->open_superblock < 0 || !ib->superblock_is_dirty)
         return 0;
-    int64_t written = f->store->write(f->handle, ib->superblock, filled * f->ib_block,
+    int64_t written = f->store->write(f->handle, ib->superblock, ib->filled * f->ib_block,
                                       ib->begin + ib->open_superblock * f->ib_superblock);
     f->counts.requests[1]++;
     f->counts.superblocks[1]++;
@@ -161,21 +168,23 @@ int star_blocks_flush(struct cs_file *f)
 int star_blocks_append(struct cs_file *f, const char *from, uint32_t *number)
 {
     struct star_ib *ib = f->ib;
-    int64_t blocks = blocks_of_superblock(f), within = ib->given % blocks, superblock = superblock_of(f, ib->given);
 
-    if (superblock >= (int64_t)STAR_NONE / blocks - 1)
-        return -EFBIG;
-    if (within == 0) {
+    if (ib->filled == 0) {
+        int64_t superblock = superblock_of(f, ib->given);
+
+        if (superblock >= (int64_t)STAR_NONE / ib->per_superblock - 1)
+            return -EFBIG;
         ib->open_superblock = superblock;
         memset(ib->superblock, 0, (size_t)f->ib_superblock);
     }
-    memcpy(ib->superblock + within * f->ib_block, from, (size_t)f->ib_block);
+    memcpy(ib->superblock + ib->filled * f->ib_block, from, (size_t)f->ib_block);
     ib->superblock_is_dirty = true;
+    *number = (uint32_t)(ib->open_superblock * ib->per_superblock + ib->filled);
     ib->given++;
-    *number = (uint32_t)(superblock * blocks + within);
-    if (ib->given % blocks != 0)
+    if (++ib->filled < ib->per_superblock)
         return 0;
     int error = star_blocks_flush(f);
     ib->open_superblock = -1;
+    ib->filled = 0;
     return error;
 }

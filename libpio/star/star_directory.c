@@ -113,6 +113,19 @@ int star_directory_reach(struct cs_file *f, long i, int64_t j)
     return 0;
 }
 
+/* For the number of one more entry. */
+static int make_room(struct star_vp *vp)
+{
+    int64_t room = vp->entries < 4 ? 4 : vp->entries * 2;
+    uint32_t *list = vp->entries < vp->entry_room ? vp->entry : realloc(vp->entry, (size_t)room * sizeof *list);
+
+    if (!list)
+        return -ENOMEM;
+    vp->entry_room = list == vp->entry && vp->entries < vp->entry_room ? vp->entry_room : room;
+    vp->entry = list;
+    return 0;
+}
+
 /* Takes the VP's next entry, which must be its own, behind the one before it, and the last if it is to be that. */
 static int take_entry(struct cs_file *f, long i)
 {
@@ -124,12 +137,10 @@ static int take_entry(struct cs_file *f, long i)
     if (number >= f->directory_superblocks * entries_of_superblock(f) ||
         (vp->entries > 0 && number <= vp->entry[vp->entries - 1]))
         return -EIO;
-    unsigned char *entry = malloc((size_t)bytes);
-    uint32_t *list = realloc(vp->entry, (size_t)(vp->entries + 1) * sizeof *list);
-    int error = entry && list ? 0 : -ENOMEM;
-    vp->entry = list ? list : vp->entry;
+    const unsigned char *entry = NULL;
+    int error = make_room(vp);
     if (!error)
-        error = star_blocks_read(f, STAR_DIRECTORY, number * bytes, (char *)entry, bytes);
+        error = star_blocks_entry(f, number * bytes, &entry);
     bool is_last = vp->entries + 1 == vp->all_entries;
     if (!error && (get_word(entry) != (uint32_t)cs_number(f->shape, i) ||
                    (get_word(entry + 4) == STAR_NONE) != is_last || (is_last && number != vp->last)))
@@ -148,7 +159,6 @@ static int take_entry(struct cs_file *f, long i)
         vp->entry[vp->entries++] = number;
         vp->next = get_word(entry + 4);
     }
-    free(entry);
     return error;
 }
 

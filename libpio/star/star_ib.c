@@ -9,12 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/star/star_copy.h"
 #include "libpio/star/star_nodes.h"
 #include "libpio/star/star_transfer.h"
 
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+/* The VP's buffer holds nothing. */
+static void let_go(struct star_vp *vp)
+{
+    vp->held = -1;
+    vp->held_at = STAR_NOWHERE;
 }
 
 /* ---- Entering and leaving ---- */
@@ -92,10 +100,11 @@ int star_ib_begin(struct cs_file *f)
     if (ib) {
         memset(ib->head, 0xff, sizeof ib->head);
         ib->open_superblock = -1;
+        ib->per_superblock = f->ib_superblock / f->ib_block;
         ib->base = begin_of_turns(f->superblocks);
         ib->directory_base = begin_of_turns(f->directory_superblocks);
         for (long i = 0; ib->vp && i < f->shape->local; i++)
-            ib->vp[i].held = -1, ib->vp[i].next = ib->vp[i].last = STAR_NONE;
+            let_go(&ib->vp[i]), ib->vp[i].next = ib->vp[i].last = STAR_NONE;
     }
     f->ib = ib;
     if (!error && f->first_handle >= 0)
@@ -145,7 +154,7 @@ static void lose(struct cs_file *f, int64_t superblock, int error)
                 vp->blocks = j;
                 vp->bytes = least(vp->bytes, j * f->ib_block);
                 if (vp->held >= j)
-                    vp->held = -1, vp->is_dirty = false;
+                    let_go(vp), vp->is_dirty = false;
             }
     }
 }
@@ -161,7 +170,7 @@ static char *buffer_of(const struct cs_file *f, long i)
 static int put_held(struct cs_file *f, long i)
 {
     struct star_vp *vp = &f->ib->vp[i];
-    int64_t j = vp->held, superblock;
+    int64_t j = vp->held;
 
     if (j < 0 || !vp->is_dirty)
         return 0;
@@ -170,9 +179,8 @@ static int put_held(struct cs_file *f, long i)
         return star_blocks_write(f, star_blocks_place(f, vp->block[j]), buffer_of(f, i), f->ib_block);
     int error = star_blocks_append(f, buffer_of(f, i), &vp->block[j]);
     vp->changed_from = least(vp->changed_from, j);
-    superblock = vp->block[j] / (f->ib_superblock / f->ib_block);
     if (error && vp->block[j] != STAR_NONE)
-        lose(f, superblock, error);
+        lose(f, vp->block[j] / f->ib->per_superblock, error);
     return error;
 }
 
@@ -184,11 +192,13 @@ static int hold(struct cs_file *f, long i, int64_t j, bool covers)
     if (vp->held == j)
         return 0;
     int error = put_held(f, i);
-    vp->held = -1;
+    let_go(vp);
     if (error)
         return error;
-    memset(buffer_of(f, i), 0, (size_t)f->ib_block);
-    if (!covers && j < vp->blocks && vp->block[j] != STAR_NONE)
+    bool is_there = j < vp->blocks && vp->block[j] != STAR_NONE;
+    if (!covers && !is_there)
+        memset(buffer_of(f, i), 0, (size_t)f->ib_block);
+    if (!covers && is_there)
         error = star_blocks_read(f, STAR_DATA, star_blocks_place(f, vp->block[j]), buffer_of(f, i), f->ib_block);
     if (!error) {
         vp->held = j;
@@ -197,22 +207,14 @@ static int hold(struct cs_file *f, long i, int64_t j, bool covers)
     return error;
 }
 
-/* Where n bytes from the VP's offset on lie, if they are within the block in the buffer, and do not fill it up; else
- * NULL. This is the way of most small items. */
-static char *in_buffer(const struct cs_file *f, long i, int64_t n)
+/* Where n bytes from the VP's offset on lie, if they are within the block in the buffer; else NULL. This is the way of
+ * most small items. room: bytes of a block less n. */
+static inline char *in_buffer(const struct cs_file *f, long i, int64_t room)
 {
     const struct star_vp *vp = &f->ib->vp[i];
     int64_t within = vp->at - vp->held_at;
 
-    return vp->held >= 0 && within >= 0 && within + n < f->ib_block ? buffer_of(f, i) + within : NULL;
-}
-
-static void copy(char *to, const char *from, int64_t n)
-{
-    if (n == 8)
-        memcpy(to, from, 8);
-    else
-        memcpy(to, from, (size_t)n);
+    return within >= 0 && within <= room ? buffer_of(f, i) + within : NULL;
 }
 
 /* ---- Transfers ---- */
@@ -252,15 +254,15 @@ static int64_t move_in_block(struct cs_file *f, long i, bool writes, char *buf, 
     if (error)
         return error;
     if (!writes) {
-        memcpy(buf, buffer_of(f, i) + within, (size_t)n);
+        star_copy(buf, buffer_of(f, i) + within, n);
         return n;
     }
-    memcpy(buffer_of(f, i) + within, buf, (size_t)n);
+    star_copy(buffer_of(f, i) + within, buf, n);
     vp->is_dirty = true;
     vp->bytes = at + n > vp->bytes ? at + n : vp->bytes;
     if (within + n == f->ib_block) {
         error = put_held(f, i);
-        vp->held = -1;
+        let_go(vp);
     }
     return error ? error : n;
 }
@@ -287,38 +289,62 @@ static int64_t move(struct cs_file *f, long i, bool writes, char *buf, int64_t n
     return done;
 }
 
-int64_t star_ib_write(struct cs_file *f, long i, const char *from, int64_t n)
+/* One VP; `end` is where the segments before IB end. Inlined where all VPs move, with what is the same for all. */
+static inline int64_t write_vp(struct cs_file *f, long i, const char *from, int64_t n, int64_t end)
 {
-    if (f->ib->vp[i].error) /* what follows what is lost would lie in a wrong place */
-        return f->ib->vp[i].moved = 0;
     struct star_vp *vp = &f->ib->vp[i];
+
+    if (vp->error) /* what follows what is lost would lie in a wrong place */
+        return vp->moved = 0;
     if (f->appends && n > 0)
         vp->at = star_ib_end(f, i);
-    char *to = n > 0 ? in_buffer(f, i, n) : NULL;
+    char *to = n > 0 ? in_buffer(f, i, f->ib_block - n - 1) : NULL; /* what fills it up goes the other way */
     if (!to)
         return vp->moved = move(f, i, true, (char *)from, n);
-    copy(to, from, n);
+    star_copy(to, from, n);
     vp->at += n;
     vp->is_dirty = true;
-    int64_t bytes = vp->held * f->ib_block + (vp->at - vp->held_at);
-    vp->bytes = bytes > vp->bytes ? bytes : vp->bytes;
+    if (vp->at - end > vp->bytes)
+        vp->bytes = vp->at - end;
     return vp->moved = n;
+}
+
+static inline int64_t read_vp(struct cs_file *f, long i, char *to, int64_t n, int64_t end)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t left = end + vp->bytes - vp->at;
+
+    if (n > 0 && left < n)
+        vp->is_at_end = true;
+    const char *from = n > 0 && left >= n ? in_buffer(f, i, f->ib_block - n) : NULL;
+    if (!from)
+        return vp->moved = move(f, i, false, to, least(n, left < 0 ? 0 : left));
+    star_copy(to, from, n);
+    vp->at += n;
+    return vp->moved = n;
+}
+
+int64_t star_ib_write(struct cs_file *f, long i, const char *from, int64_t n)
+{
+    return write_vp(f, i, from, n, star_segments_end(&f->segments));
 }
 
 int64_t star_ib_read(struct cs_file *f, long i, char *to, int64_t n)
 {
-    struct star_vp *vp = &f->ib->vp[i];
-    int64_t left = star_ib_end(f, i) - vp->at;
+    return read_vp(f, i, to, n, star_segments_end(&f->segments));
+}
 
-    if (n > 0 && left < n)
-        vp->is_at_end = true;
-    const char *from = n > 0 && left >= n && !vp->is_bad ? in_buffer(f, i, n) : NULL;
-    if (from) {
-        copy(to, from, n);
-        vp->at += n;
-        return vp->moved = n;
+int64_t star_ib_move_all(struct cs_file *f, bool writes, const struct cs_par *v, int64_t n)
+{
+    int64_t end = star_segments_end(&f->segments), all = n;
+    char *element = v->at;
+
+    for (long i = 0; i < f->shape->local; i++, element += v->stride) {
+        int64_t moved = writes ? write_vp(f, i, element, n, end) : read_vp(f, i, element, n, end);
+
+        all = moved < all ? moved : all;
     }
-    return vp->moved = move(f, i, false, to, least(n, left < 0 ? 0 : left));
+    return all;
 }
 
 /* ---- All VPs ---- */

@@ -25,11 +25,11 @@ struct star_vp {
     int64_t blocks, room;
     int64_t changed_from; /* block[] and what the directory has agree below it */
     uint32_t *entry;      /* [entries]: those that have been read */
-    int64_t entries, all_entries;
+    int64_t entries, entry_room, all_entries;
     uint32_t next;   /* the entry behind these */
     uint32_t last;   /* as .first has it */
     int64_t held;    /* number of the block in the buffer; -1: none */
-    int64_t held_at; /* the VP's offset at which it begins */
+    int64_t held_at; /* the VP's offset at which it begins; STAR_NOWHERE: none is held */
     bool is_bad;     /* .first does not make sense for it: it stays as it is, with these bytes */
     uint64_t bad_bytes;
 };
@@ -46,6 +46,8 @@ enum { STAR_DATA, STAR_DIRECTORY };
 
 #define STAR_HASH 64
 
+#define STAR_NOWHERE (INT64_MIN / 2) /* no offset is near it */
+
 struct star_ib {
     struct star_vp *vp; /* [local] */
     char *buffer;       /* [local] blocks */
@@ -53,7 +55,9 @@ struct star_ib {
     int64_t begin;      /* E3 */
     /* Superblocks: this node fills the base + rank, base + rank + P ... */
     int64_t base, directory_base, given; /* given: blocks so far */
+    int64_t per_superblock;              /* blocks */
     int64_t open_superblock;             /* being filled; -1: none */
+    int64_t filled;                      /* blocks in it */
     char *superblock;
     bool superblock_is_dirty;
     int pieces;
@@ -76,6 +80,9 @@ void star_ib_free(struct cs_file *f);
 int64_t star_ib_write(struct cs_file *f, long i, const char *from, int64_t n);
 int64_t star_ib_read(struct cs_file *f, long i, char *to, int64_t n);
 
+/* The same for n bytes of all VPs of this node. Returns the least number of bytes that one has moved. */
+int64_t star_ib_move_all(struct cs_file *f, bool writes, const struct cs_par *v, int64_t n);
+
 /* Where the stream of a VP ends. */
 int64_t star_ib_end(const struct cs_file *f, long i);
 
@@ -91,6 +98,8 @@ void star_ib_note(struct cs_file *f, long i, int error);
 
 /* Reads n bytes at `at` of the data or of .dir. What is not there is zeros. */
 int star_blocks_read(struct cs_file *f, int kind, int64_t at, char *to, int64_t n);
+/* An entry of .dir where it lies in memory, until the next call. */
+int star_blocks_entry(struct cs_file *f, int64_t at, const unsigned char **entry);
 /* Writes n bytes at `at` of the data, where they lie. */
 int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n);
 /* Writes a block to the next place of this node, *number. */

@@ -15,6 +15,7 @@
 #include "libpio/star/detect.h"
 #include "libpio/star/row_move.h"
 #include "libpio/star/scopes.h"
+#include "libpio/star/star_copy.h"
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
 
@@ -185,7 +186,7 @@ static int hold(struct cs_file *f, const struct star_row *row, bool covers)
         f->is_bad = failed != 0;
         star_note(f, failed, INT64_MAX);
         error = error ? error : failed;
-    } else {
+    } else if (!covers) {
         memset(f->buffer, 0, (size_t)(row->block * f->shape->local));
     }
     return error;
@@ -199,11 +200,15 @@ static void copy(struct cs_file *f, const struct transfer *t, int64_t within, in
     char *to = t->writes ? block : element;
     const char *from = t->writes ? element : block;
     int64_t to_step = t->writes ? f->row.block : t->v.stride, from_step = t->writes ? t->v.stride : f->row.block;
+    long n = f->shape->local;
 
-    for (long i = 0; i < f->shape->local; i++, to += to_step, from += from_step)
-        if (bytes == 8)
-            memcpy(to, from, 8);
-        else
+    if (to_step == bytes && from_step == bytes)
+        memcpy(to, from, (size_t)(bytes * n));
+    else if (bytes == 8 && (to_step | from_step) % 8 == 0 && star_is_aligned(to, from))
+        for (long i = 0; i < n; i++, to += to_step, from += from_step)
+            star_copy_8(to, from);
+    else
+        for (long i = 0; i < n; i++, to += to_step, from += from_step)
             memcpy(to, from, (size_t)bytes);
 }
 
@@ -241,8 +246,12 @@ static int move_cb(struct cs_file *f, struct transfer *t)
 }
 
 /* Each VP for itself [P4 5.2.2: a VP emulation loop]. */
-static void move_ib(struct cs_file *f, const struct transfer *t)
+static void move_ib(struct cs_file *f, struct transfer *t)
 {
+    if (!t->size && CS__everywhere) {
+        t->moved = star_ib_move_all(f, t->writes, &t->v, t->most);
+        return;
+    }
     for (long i = cs_next_active_(-1); i >= 0; i = cs_next_active_(i)) {
         int64_t n = (int64_t)size_of(t, i) * nitems_of(t, i);
         char *element = t->v.at + i * t->v.stride;
@@ -294,7 +303,7 @@ static long count_items(const struct cs_file *f, const struct transfer *t)
 {
     long least = INT_MAX;
 
-    if (!t->size && f->mode != CS_IB)
+    if (!t->size && (f->mode != CS_IB || CS__everywhere))
         return t->one_size == 0 ? 0 : f->shape->local > 0 && star_any_active() ? t->moved / t->one_size : INT_MAX;
     for (long i = cs_next_active_(-1); i >= 0; i = cs_next_active_(i)) {
         int size = size_of(t, i), items = size > 0 ? (int)(moved_by(f, t, i) / size) : 0;
