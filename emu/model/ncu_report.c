@@ -1,8 +1,10 @@
 /*
  * Texts for the user about waiting nodes and about faults.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "emu/base/plural.h"
 #include "emu/model/fault_plan.h"
@@ -93,6 +95,31 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
                             from);
 }
 
+/* What a node has written to the front end, and the network has not brought there: the first line of it. Messages that
+ * wait for memory elsewhere may hold its way for ever, and the line is often why the program was to end. */
+static const char *unsent_line(const struct ncu_node *node, char *line, size_t bytes)
+{
+    const struct transfer *t;
+    size_t n = 0;
+
+    LIST_FOREACH(t, &node->port.sent, sending)
+        if (t->sent.node == NODE_HOST && TAG_TYPE(t->sent.tag) == N_FWRITE)
+            for (size_t at = sizeof(struct file_request); at < t->sent.bytes && n < bytes - 1 && isprint(t->bytes[at]);
+                 at++)
+                line[n++] = (char)t->bytes[at];
+    line[n] = '\0';
+    return n > 0 ? line : NULL;
+}
+
+static size_t describe_front_end(const struct ncu_node *node, char *text, size_t bytes)
+{
+    char room[200];
+    const char *line = unsent_line(node, room, sizeof room);
+
+    return (size_t)snprintf(text, bytes, "waits for the front end%s%s",
+                            line ? "; a full channel keeps its line from there: " : "", line ? line : "");
+}
+
 /* A process that has begun a request waits for the message with the reply (readend, libpio). */
 uint64_t ncu_idle_kind(const struct ncu_node *node)
 {
@@ -117,7 +144,7 @@ size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
                                 name_number(node->wait[1], from, sizeof from));
     case NCU_WAIT_REPLY:
         if (node->wait[1] == NODE_HOST)
-            return (size_t)snprintf(text, bytes, "waits for the front end");
+            return describe_front_end(node, text, bytes);
         return (size_t)snprintf(text, bytes, "waits for the file server on node %s",
                                 name_number(node->wait[1], from, sizeof from));
     case NCU_WAIT_MEMORY:

@@ -23,6 +23,8 @@ const struct mpi_type *check_data(const void *buf, int count, MPI_Datatype datat
     else if (!t)
         *error = datatype == MPI_DATATYPE_NULL ? mpi_error(MPI_ERR_TYPE, "MPI_DATATYPE_NULL", 0, 0)
                                                : mpi_error(MPI_ERR_TYPE, "0x%lx is none", (long)datatype, 0);
+    else if (t->size > 0 && count > INT_MAX / t->size)
+        *error = mpi_error(MPI_ERR_COUNT, "%ld elements of %ld bytes are 2 GB or more", count, t->size);
     else if (!t->is_committed)
         *error = mpi_error(MPI_ERR_TYPE, "it is not committed", 0, 0);
     else if (!buf && count > 0 && t->size > 0 && t->is_dense)
@@ -51,7 +53,7 @@ static int check_rank(const struct mpi_comm *c, int rank, int lowest)
 {
     return rank == MPI_PROC_NULL || (rank >= lowest && rank < c->group.size)
                ? MPI_SUCCESS
-               : mpi_error(MPI_ERR_RANK, "%ld is not below %ld", rank, c->group.size);
+               : mpi_error(MPI_ERR_RANK, "%ld is none of 0 to %ld", rank, c->group.size - 1);
 }
 
 static int check_tag(int tag, int lowest)

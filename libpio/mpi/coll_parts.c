@@ -3,11 +3,11 @@
  * they are; others are packed into memory of their own. Where only the root knows all lengths (the v forms of gather
  * and scatter), it exchanges a message with every rank.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libpio/mpi/collectives.h"
-#include "vertex/contract/errors.h"
 
 /* The parts of all ranks in a buffer of the program: `count` elements each, or counts[]; one after the other, or at
  * displs[], in elements, or in bytes where each part has a type of its own. */
@@ -17,6 +17,7 @@ struct parts {
     int count;
     const int *counts, *displs;
     const MPI_Datatype *types;
+    enum { PARTS_EQUAL, PARTS_V, PARTS_W } kind; /* V: with counts and displs, W: with types, too */
 };
 
 static const struct mpi_type *type_of(const struct parts *p, int rank)
@@ -83,12 +84,21 @@ static void unpack_all(const struct parts *p, int size, const char *packed)
     }
 }
 
+/* All parts together are less than 2 GB, as collect.h wants them. */
 static int check_parts(struct parts *p, int size, MPI_Datatype datatype)
 {
     int error = MPI_SUCCESS;
+    long bytes = 0;
 
-    for (int i = 0; i < (p->counts ? size : 1) && error == MPI_SUCCESS; i++)
+    if (p->kind != PARTS_EQUAL && (!p->counts || !p->displs || (p->kind == PARTS_W && !p->types)))
+        return mpi_error(MPI_ERR_ARG, "NULL for the counts, displacements or types", 0, 0);
+    for (int i = 0; i < (p->counts ? size : 1) && error == MPI_SUCCESS; i++) {
         p->type = check_data(p->buf, count_of(p, i), p->types ? p->types[i] : datatype, &error);
+        if (error == MPI_SUCCESS)
+            bytes += p->type->size * count_of(p, i);
+    }
+    if (error == MPI_SUCCESS && bytes * (p->counts ? 1 : size) > INT_MAX)
+        error = mpi_error(MPI_ERR_COUNT, "all parts are 2 GB or more", 0, 0);
     return error;
 }
 
@@ -138,7 +148,7 @@ static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *a
 static int gather_unequal(struct mpi_comm *c, const void *part, int bytes, struct parts *all, int root, bool in_place)
 {
     struct group *g = engine_group(c);
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHERV), most = 0, result = 0;
+    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHERV), most = 0, result = 0, error = MPI_SUCCESS;
 
     if (g->rank != root)
         return collective_error(c, collect_give(g, collect_place(g, root), part, bytes, type));
@@ -147,26 +157,26 @@ static int gather_unequal(struct mpi_comm *c, const void *part, int bytes, struc
     char *packed = malloc((size_t)most + 1);
     if (!packed)
         return no_memory(most);
-    for (int i = 0; i < g->size && result >= 0; i++) {
+    for (int i = 0; i < g->size; i++) { /* after an error, too: the next call must not find what is left */
         bool dense = all->type->is_dense;
 
-        if (i != root)
-            result = collect_take(g, collect_place(g, i), dense ? place_of(all, i) : packed, bytes_of(all, i), type);
-        else if (bytes != bytes_of(all, i) && !in_place)
-            result = -N_EPROTO;
-        if (result < 0 || (i == root && in_place) || (i != root && dense))
-            continue;
-        mpi_unpack(all->type, count_of(all, i), place_of(all, i), 0, bytes_of(all, i), i == root ? part : packed);
+        result = i == root
+                     ? 0
+                     : collect_take(g, collect_place(g, i), dense ? place_of(all, i) : packed, bytes_of(all, i), type);
+        if (result < 0)
+            error = collective_error(c, result);
+        else if (i == root ? !in_place : !dense)
+            mpi_unpack(all->type, count_of(all, i), place_of(all, i), 0, bytes_of(all, i), i == root ? part : packed);
     }
     free(packed);
-    return collective_error(c, result);
+    return error;
 }
 
 static int gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Datatype sendtype, struct parts *all,
                   MPI_Datatype recvtype, int root)
 {
     int size = c->group.size, rank = c->group.rank, error = check_root(c, root);
-    bool is_root = rank == root, in_place = sendbuf == MPI_IN_PLACE, is_v = all->displs != NULL;
+    bool is_root = rank == root, in_place = sendbuf == MPI_IN_PLACE, is_v = all->kind == PARTS_V;
     const struct mpi_type *t = NULL;
     void *memory = NULL, *part = NULL;
 
@@ -187,8 +197,8 @@ static int gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Da
     if (!part && t->size * sendcount > 0)
         return no_memory(t->size * sendcount);
     int bytes = (int)t->size * sendcount;
-    if (is_root && !is_v && bytes != bytes_of(all, rank))
-        error = mpi_error(MPI_ERR_TRUNCATE, "a part of %ld bytes for one of %ld", bytes, bytes_of(all, rank));
+    if (is_root && bytes != bytes_of(all, rank))
+        error = mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", bytes, bytes_of(all, rank));
     else
         error =
             is_v ? gather_unequal(c, part, bytes, all, root, in_place) : move_equal(c, part, bytes, all, root, false);
@@ -200,7 +210,7 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
                 MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {recvbuf, NULL, recvcount, NULL, NULL, NULL};
+    struct parts all = {recvbuf, NULL, recvcount, NULL, NULL, NULL, PARTS_EQUAL};
 
     MPI_ENTER("Gather", c, root, MPI_NO_PEER);
     if (!c)
@@ -212,9 +222,8 @@ MPI_NAME(Gather);
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                  const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    static const int none[1];
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {recvbuf, NULL, 0, recvcounts, displs ? displs : none, NULL};
+    struct parts all = {recvbuf, NULL, 0, recvcounts, displs, NULL, PARTS_V};
 
     MPI_ENTER("Gatherv", c, root, MPI_NO_PEER);
     if (!c)
@@ -228,33 +237,35 @@ MPI_NAME(Gatherv);
 static int scatter_unequal(struct mpi_comm *c, struct parts *all, void *part, int bytes, int root, bool in_place)
 {
     struct group *g = engine_group(c);
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTERV), result = 0;
+    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTERV), most = 0, result = 0, error = MPI_SUCCESS;
 
     if (g->rank != root)
         return collective_error(c, collect_take(g, collect_place(g, root), part, bytes, type));
-    for (int i = 0; i < g->size && result >= 0; i++) {
-        void *memory;
-        int length = bytes_of(all, i);
-        char *data = own_part(place_of(all, i), count_of(all, i), all->type, false, &memory);
+    for (int i = 0; i < g->size; i++)
+        most = bytes_of(all, i) > most ? bytes_of(all, i) : most;
+    char *packed = all->type->is_dense ? NULL : malloc((size_t)most + 1);
+    if (!all->type->is_dense && !packed)
+        return no_memory(most);
+    for (int i = 0; i < g->size; i++) { /* after an error, too: others wait for their parts */
+        const char *data = packed ? packed : place_of(all, i);
 
-        if (!data && length > 0)
-            return no_memory(length);
-        if (i != root)
-            result = collect_give(g, collect_place(g, i), data, length, type);
-        else if (!in_place && length != bytes)
-            result = -N_EPROTO;
-        else if (!in_place)
-            memcpy(part, data, (size_t)length);
-        free(memory);
+        if (packed)
+            mpi_pack(all->type, count_of(all, i), place_of(all, i), 0, bytes_of(all, i), packed);
+        result = i == root ? 0 : collect_give(g, collect_place(g, i), data, bytes_of(all, i), type);
+        if (result < 0)
+            error = collective_error(c, result);
+        if (i == root && !in_place)
+            memcpy(part, data, (size_t)bytes);
     }
-    return collective_error(c, result);
+    free(packed);
+    return error;
 }
 
 static int scatter(struct mpi_comm *c, struct parts *all, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                    MPI_Datatype recvtype, int root)
 {
     int size = c->group.size, rank = c->group.rank, error = check_root(c, root);
-    bool is_root = rank == root, in_place = recvbuf == MPI_IN_PLACE, is_v = all->displs != NULL;
+    bool is_root = rank == root, in_place = recvbuf == MPI_IN_PLACE, is_v = all->kind == PARTS_V;
     const struct mpi_type *t = NULL;
 
     if (error == MPI_SUCCESS && in_place && !is_root)
@@ -269,8 +280,8 @@ static int scatter(struct mpi_comm *c, struct parts *all, MPI_Datatype sendtype,
     void *memory = in_place || !t->is_dense ? malloc((size_t)bytes + 1) : NULL, *part = memory ? memory : recvbuf;
     if (!memory && (in_place || !t->is_dense))
         return no_memory(bytes);
-    if (is_root && !is_v && bytes != bytes_of(all, rank))
-        error = mpi_error(MPI_ERR_TRUNCATE, "a part of %ld bytes for one of %ld", bytes_of(all, rank), bytes);
+    if (is_root && bytes != bytes_of(all, rank))
+        error = mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", bytes_of(all, rank), bytes);
     else
         error = is_v ? scatter_unequal(c, all, part, (int)bytes, root, in_place)
                      : move_equal(c, part, (int)bytes, all, root, true);
@@ -284,7 +295,7 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
                  MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {(void *)sendbuf, NULL, sendcount, NULL, NULL, NULL};
+    struct parts all = {(void *)sendbuf, NULL, sendcount, NULL, NULL, NULL, PARTS_EQUAL};
 
     MPI_ENTER("Scatter", c, root, MPI_NO_PEER);
     if (!c)
@@ -296,9 +307,8 @@ MPI_NAME(Scatter);
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    static const int none[1];
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {(void *)sendbuf, NULL, 0, sendcounts, displs ? displs : none, NULL};
+    struct parts all = {(void *)sendbuf, NULL, 0, sendcounts, displs, NULL, PARTS_V};
 
     MPI_ENTER("Scatterv", c, root, MPI_NO_PEER);
     if (!c)
@@ -328,7 +338,7 @@ static int all_gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MP
         sendbuf = place_of(all, g->rank);
     }
     if (t->size * sendcount != bytes_of(all, g->rank))
-        return mpi_error(MPI_ERR_TRUNCATE, "a part of %ld bytes for one of %ld", t->size * sendcount,
+        return mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", t->size * sendcount,
                          bytes_of(all, g->rank));
     void *part = own_part(sendbuf, sendcount, t, in_place, &memory);
     int *bytes = list_bytes(all, g->size);
@@ -352,7 +362,7 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
                    MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {recvbuf, NULL, recvcount, NULL, NULL, NULL};
+    struct parts all = {recvbuf, NULL, recvcount, NULL, NULL, NULL, PARTS_EQUAL};
 
     MPI_ENTER("Allgather", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
@@ -365,7 +375,7 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
                     const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {recvbuf, NULL, 0, recvcounts, displs, NULL};
+    struct parts all = {recvbuf, NULL, 0, recvcounts, displs, NULL, PARTS_V};
 
     MPI_ENTER("Allgatherv", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
@@ -419,8 +429,8 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts to = {(void *)sendbuf, NULL, sendcount, NULL, NULL, NULL};
-    struct parts from = {recvbuf, NULL, recvcount, NULL, NULL, NULL};
+    struct parts to = {(void *)sendbuf, NULL, sendcount, NULL, NULL, NULL, PARTS_EQUAL};
+    struct parts from = {recvbuf, NULL, recvcount, NULL, NULL, NULL, PARTS_EQUAL};
 
     MPI_ENTER("Alltoall", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
@@ -433,8 +443,8 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
                    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts to = {(void *)sendbuf, NULL, 0, sendcounts, sdispls, NULL};
-    struct parts from = {recvbuf, NULL, 0, recvcounts, rdispls, NULL};
+    struct parts to = {(void *)sendbuf, NULL, 0, sendcounts, sdispls, NULL, PARTS_V};
+    struct parts from = {recvbuf, NULL, 0, recvcounts, rdispls, NULL, PARTS_V};
 
     MPI_ENTER("Alltoallv", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
@@ -448,8 +458,8 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
                    MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts to = {(void *)sendbuf, NULL, 0, sendcounts, sdispls, sendtypes};
-    struct parts from = {recvbuf, NULL, 0, recvcounts, rdispls, recvtypes};
+    struct parts to = {(void *)sendbuf, NULL, 0, sendcounts, sdispls, sendtypes, PARTS_W};
+    struct parts from = {recvbuf, NULL, 0, recvcounts, rdispls, recvtypes, PARTS_W};
 
     MPI_ENTER("Alltoallw", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)

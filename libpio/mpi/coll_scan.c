@@ -1,6 +1,7 @@
 /*
  * Scans, and reductions whose results are shared out [5.9.1, 5.10, 5.11].
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,18 +62,24 @@ static int reduce_and_scatter(struct mpi_comm *c, const void *sendbuf, void *rec
 {
     struct group *g = engine_group(c);
     struct reduction r = {0}, own;
-    long all = 0, most = 0;
+    long all = 0;
     int *bytes = NULL;
 
+    if (!counts && count == -1)
+        return mpi_error(MPI_ERR_ARG, "NULL for the counts", 0, 0);
     for (int i = 0; i < g->size; i++) {
         int n = counts ? counts[i] : count;
 
         if (n < 0)
             return mpi_error(MPI_ERR_COUNT, "%ld for rank %ld", n, i);
         all += n;
-        most = n > most ? n : most;
     }
+    if (all > INT_MAX)
+        return mpi_error(MPI_ERR_COUNT, "%ld elements", all, 0);
+    int own_count = counts ? counts[g->rank] : count;
     int error = reduction_check(&r, sendbuf, recvbuf, (int)all, datatype, op, false);
+    if (error == MPI_SUCCESS)
+        check_data(recvbuf, own_count, datatype, &error);
     if (error == MPI_SUCCESS)
         error = reduction_begin(&r, (int)all);
     if (error == MPI_SUCCESS) {
@@ -89,7 +96,7 @@ static int reduce_and_scatter(struct mpi_comm *c, const void *sendbuf, void *rec
         error = collective_error(c, collect_scatter(g, r.elements, r.room, bytes, collect_place(g, 0),
                                                     COLLECTIVE_TYPE(c->number, COLLECTIVE_REDUCE_SCATTER)));
     own = r;
-    own.count = counts ? counts[g->rank] : count;
+    own.count = own_count;
     own.bytes = own.element_bytes * own.count;
     if (error == MPI_SUCCESS)
         reduction_write(&own, recvbuf, r.room);
@@ -106,7 +113,7 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     MPI_ENTER("Reduce_scatter", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
-    return mpi_leave(c, reduce_and_scatter(c, sendbuf, recvbuf, recvcounts, 0, datatype, op));
+    return mpi_leave(c, reduce_and_scatter(c, sendbuf, recvbuf, recvcounts, recvcounts ? 0 : -1, datatype, op));
 }
 MPI_NAME(Reduce_scatter);
 

@@ -12,8 +12,9 @@ static inline int collective_error(struct mpi_comm *c, int result)
 
 static inline int check_root(const struct mpi_comm *c, int root)
 {
-    return root >= 0 && root < c->group.size ? MPI_SUCCESS
-                                             : mpi_error(MPI_ERR_ROOT, "%ld is not below %ld", root, c->group.size);
+    return root >= 0 && root < c->group.size
+               ? MPI_SUCCESS
+               : mpi_error(MPI_ERR_ROOT, "%ld is none of 0 to %ld", root, c->group.size - 1);
 }
 
 #endif

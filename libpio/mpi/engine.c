@@ -96,7 +96,7 @@ int engine_wait(struct mpi_request *r)
 {
     while (!r->done)
         engine_step(true);
-    return r->error;
+    return r->error == MPI_SUCCESS ? r->error : mpi_error_again(&r->note, r->error);
 }
 
 /* Takes the message that has been read last, which may be the receive's. */
@@ -143,7 +143,7 @@ int engine_receive(struct mpi_request *r)
     mpi_tell_wait();
     long n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
     engine_receive_from(r, process, type, n);
-    return r->done ? r->error : engine_wait(r);
+    return engine_wait(r);
 }
 
 /* ---- Collective calls ---- */

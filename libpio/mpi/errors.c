@@ -1,6 +1,7 @@
 /*
  * Errors [8.3, 8.4]: what a call notes when it fails, and the way to the error handler.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,11 +19,7 @@ struct abi_call mpi_told __attribute__((aligned(ABI_CALL_BYTES)));
 const struct mpi_comm *mpi_told_comm;
 const char *mpi_told_name;
 
-static struct {
-    int class; /* MPI_SUCCESS: nothing is noted */
-    const char *why;
-    long first, second;
-} noted;
+static struct mpi_note noted;
 
 /* ---- The call ---- */
 
@@ -60,40 +57,43 @@ void mpi_end_job(int status)
     trap_endjob(status);
 }
 
-/* Lines are written as a whole from now on: other ranks may print theirs. */
-static void buffer_lines(void)
+void mpi_say(const struct mpi_comm *c, const char *format, ...)
 {
-    static char line[256];
+    char line[256];
+    int rank = c ? c->group.rank : mpi_world.group.rank;
+    int at = snprintf(line, sizeof line, "%s", mpi_call.name);
+    va_list arguments;
 
-    setvbuf(stderr, line, _IOLBF, sizeof line);
-}
-
-/* "rank 3 (node 3)" */
-static void print_who(const struct mpi_comm *c)
-{
-    fprintf(stderr, "rank %d (node %d): ", c ? c->group.rank : mpi_world.group.rank, trap_self()->node);
+    if (c)
+        at += snprintf(line + at, sizeof line - (size_t)at, " on %s", mpi_comm_name(c));
+    if (mpi_world.phase == MPI_RUNS)
+        at += snprintf(line + at, sizeof line - (size_t)at, ", rank %d (node %d): ", rank, trap_self()->node);
+    else
+        at += snprintf(line + at, sizeof line - (size_t)at, ": node %d: ", trap_self()->node);
+    va_start(arguments, format);
+    at += vsnprintf(line + at, sizeof line - (size_t)at, format, arguments);
+    va_end(arguments);
+    at = at < (int)sizeof line - 1 ? at : (int)sizeof line - 1;
+    line[at] = '\n';
+    trap_write(2, line, at + 1);
 }
 
 void mpi_must_run(void)
 {
     if (mpi_world.phase == MPI_RUNS)
         return;
-    fprintf(stderr, "%s: node %d: called %s\n", mpi_call.name, trap_self()->node,
-            mpi_world.phase == MPI_NOT_YET ? "before MPI_Init" : "after MPI_Finalize");
+    mpi_say(NULL, "called %s", mpi_world.phase == MPI_NOT_YET ? "before MPI_Init" : "after MPI_Finalize");
     mpi_end_job(1);
 }
 
 _Noreturn static void end_by_error(const struct mpi_comm *c, int class)
 {
-    buffer_lines();
-    fprintf(stderr, "%s on %s, ", mpi_call.name, mpi_comm_name(c));
-    print_who(c);
-    fprintf(stderr, "%s", mpi_class_text(class));
-    if (noted.class == class) {
-        fprintf(stderr, ": ");
-        fprintf(stderr, noted.why, noted.first, noted.second);
-    }
-    fprintf(stderr, "\n");
+    char why[120] = "";
+
+    if (noted.class == class && noted.why)
+        snprintf(why, sizeof why, noted.why, noted.first, noted.second);
+    class = noted.class == class ? noted.of : class;
+    mpi_say(c, "%s%s%s", mpi_class_text(class), why[0] ? ": " : "", why);
     mpi_end_job(1);
 }
 
@@ -101,10 +101,19 @@ _Noreturn static void end_by_error(const struct mpi_comm *c, int class)
 
 int mpi_error(int class, const char *why, long first, long second)
 {
+    noted = (struct mpi_note){class, class, why, first, second};
+    return class;
+}
+
+struct mpi_note mpi_noted(int class)
+{
+    return noted.class == class ? noted : (struct mpi_note){class, class, NULL, 0, 0};
+}
+
+int mpi_error_again(const struct mpi_note *note, int class)
+{
+    noted = *note;
     noted.class = class;
-    noted.why = why;
-    noted.first = first;
-    noted.second = second;
     return class;
 }
 

@@ -118,7 +118,7 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
     const struct mpi_group *a = get(group1, &error), *b = get(group2, &error);
     for (int i = 0; i < n && error == MPI_SUCCESS; i++)
         if (ranks1[i] != MPI_PROC_NULL && (ranks1[i] < 0 || ranks1[i] >= a->size))
-            error = mpi_error(MPI_ERR_RANK, "%ld is not below %ld", ranks1[i], a->size);
+            error = mpi_error(MPI_ERR_RANK, "%ld is none of 0 to %ld", ranks1[i], a->size - 1);
     if (error != MPI_SUCCESS)
         return mpi_fail_alone(error);
     for (int i = 0; i < n; i++)
@@ -203,7 +203,7 @@ SET(Group_difference, add_if(g, a, b, false);)
 static int take(const struct mpi_group *g, int rank, int *taken, int place)
 {
     if (rank < 0 || rank >= g->size || taken[rank] > 0)
-        return mpi_error(MPI_ERR_RANK, "%ld is not below %ld, or is there twice", rank, g->size);
+        return mpi_error(MPI_ERR_RANK, "%ld is none of 0 to %ld, or is there twice", rank, g->size - 1);
     taken[rank] = place;
     return MPI_SUCCESS;
 }

@@ -15,7 +15,7 @@ static int grow(struct handle_table *t)
     if (!place)
         return -1;
     for (uint32_t i = places; i-- > (t->places ? t->places : 1);) {
-        place[i] = (struct handle_place){NULL, t->free, 0};
+        place[i] = (struct handle_place){NULL, t->free, t->begins};
         t->free = i;
     }
     if (t->places == 0)
@@ -50,6 +50,10 @@ void handle_free(struct handle_table *t, const void *handle)
 
 void handle_drop(struct handle_table *t)
 {
+    uint32_t begins = t->begins;
+
+    for (uint32_t i = 1; i < t->places; i++)
+        begins = t->place[i].nth >= begins ? t->place[i].nth + 1 : begins;
     free(t->place);
-    *t = (struct handle_table){0};
+    *t = (struct handle_table){.begins = begins};
 }

@@ -20,6 +20,7 @@ struct handle_table {
     struct handle_place *place; /* [places]; handles have the indexes from HANDLE_FIRST on */
     uint32_t places, free;      /* free: 0: none */
     uint32_t used;
+    uint32_t begins; /* the use that a new place begins with: none of a table that was given back */
 };
 
 #define HANDLE_FIRST 0x100 /* those below are predefined */

@@ -18,7 +18,7 @@ static struct mpi_comm world, self;
 
 static _Noreturn void refuse_start(const char *why)
 {
-    fprintf(stderr, "%s: node %d: %s\n", mpi_call.name, trap_self()->node, why);
+    mpi_say(NULL, "%s", why);
     mpi_end_job(1);
 }
 
@@ -85,8 +85,8 @@ static void end_without_finalize(int status, void *unused)
     (void)unused;
     if (mpi_world.phase != MPI_RUNS)
         return;
-    fprintf(stderr, "rank %d (node %d): the program has ended without MPI_Finalize\n", mpi_world.group.rank,
-            trap_self()->node);
+    MPI_ENTER("Finalize", &world, MPI_NO_PEER, MPI_NO_PEER);
+    mpi_say(&world, "the program has ended without it");
     mpi_end_job(status ? status : 1);
 }
 
@@ -169,8 +169,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
     MPI_ENTER("Abort", c, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
     c = c ? c : &world;
-    fprintf(stderr, "MPI_Abort on %s, rank %d (node %d): status %d\n", mpi_comm_name(c), c->group.rank,
-            trap_self()->node, errorcode);
+    mpi_say(c, "status %d", errorcode);
     mpi_end_job(errorcode);
 }
 MPI_NAME(Abort);

@@ -149,6 +149,17 @@ static inline struct mpi_comm *mpi_find_comm(MPI_Comm handle)
 /* Notes why the call fails, with at most two numbers for the text, and returns the class. */
 int mpi_error(int class, const char *why, long first, long second);
 
+/* What has been noted, for an error of a request that a later call tells of; the next ones would take its place. */
+struct mpi_note {
+    int class; /* MPI_SUCCESS: nothing is noted */
+    int of;    /* the class to tell: that of the request, where `class` is MPI_ERR_IN_STATUS */
+    const char *why;
+    long first, second;
+};
+struct mpi_note mpi_noted(int class);
+/* Notes it again; the call returns `class`. */
+int mpi_error_again(const struct mpi_note *note, int class);
+
 /* What a call on that communicator returns after an error, from 0 on: calls the error handler, which may not return. */
 int mpi_fail(struct mpi_comm *comm, int class);
 
@@ -167,6 +178,10 @@ void mpi_must_run(void);
 
 /* What a failed message, with a negative error of <n_errno.h> to or from a rank, is as a class. */
 int mpi_error_of_message(const struct mpi_comm *comm, long result, int rank);
+
+/* Says on the standard error in which call, on which communicator (NULL: without one) and rank, what has happened: in
+ * one message, without stdio, which asks the front end first what it writes to. */
+void mpi_say(const struct mpi_comm *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Ends the job with that status. */
 _Noreturn void mpi_end_job(int status);

@@ -15,7 +15,7 @@ static int send_and_wait(struct mpi_request *r, int error)
         return error;
     send_start(r);
     mpi_call.sends = true;
-    return r->done ? r->error : engine_wait(r);
+    return engine_wait(r);
 }
 
 /* ---- Short messages: the shortest way for what most calls do, and all else out of it ---- */
@@ -145,9 +145,9 @@ static RARE int receive_other(const struct receive_arguments *a, int process, in
     mpi_call = (struct mpi_call){name_of_receive, c, a->source, a->tag, false};
     check_receive(&r, c, a->buf, a->count, a->datatype, a->source, a->tag);
     engine_receive_from(&r, process, type, n);
-    engine_wait(&r);
+    int error = engine_wait(&r);
     status_give(a->status, &r);
-    return mpi_leave(c, r.error);
+    return mpi_leave(c, error);
 }
 
 /* Only what comes from the source need be looked at if nobody waits for anything else, and no message is here that

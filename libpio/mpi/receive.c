@@ -45,6 +45,8 @@ void request_finish(struct mpi_request *r, int error)
 {
     r->done = true;
     r->error = error;
+    if (error != MPI_SUCCESS)
+        r->note = mpi_noted(error);
     mpi_under_way--;
     if (r->forget)
         r->forget(r);
@@ -107,6 +109,7 @@ static void begin_data(struct mpi_request *r, int process, uint32_t number, long
     r->process = process;
     r->number = number;
     r->error = judge_length(r, bytes);
+    r->note = mpi_noted(r->error);
     r->coming = r->status.mpi_bytes;
     int result = wire_tell(process, WIRE_ANSWER, number, (uint64_t)r->coming);
     if (result < 0 || r->coming == 0) {
@@ -328,7 +331,8 @@ static void note_piece(struct mpi_request *r, long n)
         return;
     list_remove(&landing, r);
     wire_release(r->process, 0);
-    request_finish(r, n < 0 ? mpi_error_of_message(r->comm, n, r->status.MPI_SOURCE) : r->error);
+    request_finish(r, n < 0 ? mpi_error_of_message(r->comm, n, r->status.MPI_SOURCE)
+                            : mpi_error_again(&r->note, r->error));
 }
 
 static struct mpi_request *find_landing(int process, uint32_t number)

@@ -32,8 +32,9 @@ struct mpi_request {
     uint32_t number; /* of the message */
     bool waits;      /* a send: for room */
     bool done;
-    int error;         /* class, when done */
-    MPI_Status status; /* when done */
+    int error;            /* class, when done, */
+    struct mpi_note note; /* and if it is not MPI_SUCCESS */
+    MPI_Status status;    /* when done */
 
     /* requests.c */
     MPI_Request handle;

@@ -122,7 +122,7 @@ bool requests_is_idle(MPI_Request handle, struct mpi_request **r, int *error)
 
 int requests_end(struct mpi_request *r, MPI_Request *handle, MPI_Status *status)
 {
-    int error = r->error;
+    int error = r->error == MPI_SUCCESS ? r->error : mpi_error_again(&r->note, r->error);
 
     status_give(status, r);
     r->is_active = false;

@@ -86,10 +86,25 @@ static bool all_are_done(int count, const MPI_Request requests[], const struct m
     return true;
 }
 
+/* The first error of several requests decides what the call returns, and what is told of it. */
+static int note_first(int own, const MPI_Status statuses[], struct mpi_comm *of, struct mpi_comm **comm,
+                      struct mpi_note *first)
+{
+    *comm = of;
+    *first = mpi_noted(own);
+    return statuses ? MPI_ERR_IN_STATUS : own;
+}
+
+static int tell_first(const struct mpi_note *first, int error)
+{
+    return error == MPI_SUCCESS ? error : mpi_error_again(first, error);
+}
+
 /* Ends all, which are done. The errors go to the statuses [3.7.5]. */
 static int end_all(int count, MPI_Request requests[], MPI_Status statuses[], struct mpi_comm **comm)
 {
     struct mpi_request *r;
+    struct mpi_note first = {0};
     int error = MPI_SUCCESS, unused;
 
     for (int i = 0; i < count; i++) {
@@ -102,14 +117,12 @@ static int end_all(int count, MPI_Request requests[], MPI_Status statuses[], str
             give_empty(status);
         else
             own = requests_end(r, &requests[i], status);
-        if (own != MPI_SUCCESS && error == MPI_SUCCESS) {
-            error = statuses ? MPI_ERR_IN_STATUS : own;
-            *comm = of;
-        }
+        if (own != MPI_SUCCESS && error == MPI_SUCCESS)
+            error = note_first(own, statuses, of, comm, &first);
         if (status)
             status->MPI_ERROR = own;
     }
-    return error;
+    return tell_first(&first, error);
 }
 
 static int check_count(int count)
@@ -259,6 +272,7 @@ static int end_some(int first, int count, MPI_Request requests[], int *outcount,
                     struct mpi_comm **comm)
 {
     int error = MPI_SUCCESS, active, unused;
+    struct mpi_note note = {0};
 
     *outcount = 0;
     for (int i = first; i >= 0; i = find_done(count, requests, i + 1, &active, &unused)) {
@@ -266,15 +280,13 @@ static int end_some(int first, int count, MPI_Request requests[], int *outcount,
         struct mpi_comm *of = *comm;
         int own = end_any(i, requests, status, &of);
 
-        if (own != MPI_SUCCESS && error == MPI_SUCCESS) {
-            error = statuses ? MPI_ERR_IN_STATUS : own;
-            *comm = of;
-        }
+        if (own != MPI_SUCCESS && error == MPI_SUCCESS)
+            error = note_first(own, statuses, of, comm, &note);
         if (status)
             status->MPI_ERROR = own;
         indices[(*outcount)++] = i;
     }
-    return error;
+    return tell_first(&note, error);
 }
 
 static int await_some(int count, MPI_Request requests[], bool waits, int *outcount, int indices[],

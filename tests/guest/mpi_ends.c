@@ -178,6 +178,55 @@ static void too_long(void)
     MPI_Finalize();
 }
 
+/* Two receives, of which the first one is too short; the text is that of the first. */
+static void too_long_of_two(void)
+{
+    double values[20] = {0};
+    MPI_Request r[2];
+    MPI_Status s[2];
+
+    begin();
+    if (rank == 0) {
+        MPI_Send(values, 7, MPI_DOUBLE, 1, 5, MPI_COMM_WORLD);
+        MPI_Send(values, 9, MPI_DOUBLE, 1, 6, MPI_COMM_WORLD);
+    } else {
+        MPI_Irecv(values, 3, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, &r[0]);
+        MPI_Irecv(values + 10, 2, MPI_DOUBLE, 0, 6, MPI_COMM_WORLD, &r[1]);
+        MPI_Waitall(2, r, s);
+    }
+    MPI_Finalize();
+}
+
+static void own_part_differs(void)
+{
+    int value[2] = {0}, counts[2] = {1, 1}, displs[2] = {0, 1};
+
+    begin();
+    MPI_Gatherv(value, 2, MPI_INT, value, counts, displs, MPI_INT, 0, MPI_COMM_SELF);
+}
+
+/* Rank 0's memory is full, so what others have sent to it stays in the network, and keeps an error's line there. */
+static void full_memory(void)
+{
+    static char data[4000];
+    MPI_Request r[100];
+
+    begin();
+    for (size_t n = 1 << 20; n >= 16 && rank == 0; n /= 2)
+        while (malloc(n))
+            ;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (double start = MPI_Wtime(); rank == 2 && MPI_Wtime() < start + 3;)
+        ;
+    if (rank == 2)
+        MPI_Send(data, 1, MPI_INT, -7, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < 100 && rank > 0; i++)
+        MPI_Isend(data, sizeof data, MPI_CHAR, 0, i, MPI_COMM_WORLD, &r[i]);
+    if (rank == 0)
+        MPI_Bcast(data, 100, MPI_CHAR, 1, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void counts_differ(void)
 {
     int values[100] = {0};
@@ -271,6 +320,9 @@ static const struct test_case cases[] = {{"receive from each other", receive_fro
                                          {"bad rank", bad_rank},
                                          {"no buffer", no_buffer},
                                          {"too long", too_long},
+                                         {"too long of two", too_long_of_two},
+                                         {"own part differs", own_part_differs},
+                                         {"full memory", full_memory},
                                          {"counts differ", counts_differ},
                                          {"flood", flood},
                                          {"last first", last_first},

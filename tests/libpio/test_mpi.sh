@@ -40,6 +40,11 @@ compare points
 compare reductions
 compare parts 4 RANKS
 compare communicators
+# What another MPI does with mistakes is its own matter
+check "mistakes compiles" mpicc $flags -o mistakes "$root/tests/mpi/mistakes.c"
+for ranks in 1 3 8; do
+    same "mistakes on $ranks ranks" "mistakes on $ranks: passed" "$(mpirun -d 3 -n $ranks ./mistakes 2>&1)"
+done
 compare random_points 4 RANKS
 compare random_types 10 RANKS
 [ $judges = yes ] || skip "MPI programs against Open MPI" "libopenmpi-dev and openmpi-bin are not installed"

@@ -29,17 +29,25 @@ static const struct end {
      NULL},
     {{"1", "communicators run out", 0, "passed\n", ""}, NULL},
     {{"3", "abort while others wait", 42, NULL, "MPI_Abort on MPI_COMM_WORLD, rank 7 (node 7): status 42\n"}, NULL},
-    {{"2", "no finalize", 1, NULL, "rank 1 (node 1): the program has ended without MPI_Finalize\n"}, NULL},
+    {{"2", "no finalize", 1, NULL,
+      "MPI_Finalize on MPI_COMM_WORLD, rank 1 (node 1): the program has ended without it\n"},
+     NULL},
     {{"0", "before init", 1, NULL, "MPI_Barrier: node 0: called before MPI_Init\n"}, NULL},
     {{"1", "after finalize", 1, NULL, "MPI_Send: node 0: called after MPI_Finalize\n"}, NULL},
-    {{"0", "init twice", 1, NULL, "MPI_Init: node 0: called twice\n"}, NULL},
+    {{"0", "init twice", 1, NULL, "MPI_Init, rank 0 (node 0): called twice\n"}, NULL},
     {{"1", "bad rank", 1, NULL,
-      "MPI_Send on MPI_COMM_WORLD, rank 0 (node 0): MPI_ERR_RANK: not a valid rank: 2 is not below 2\n"},
+      "MPI_Send on MPI_COMM_WORLD, rank 0 (node 0): MPI_ERR_RANK: not a valid rank: 2 is none of 0 to 1\n"},
      NULL},
     {{"1", "no buffer", 1, NULL, "MPI_ERR_BUFFER: not a valid buffer: NULL, for 1 elements\n"}, NULL},
     {{"1", "too long", 1, NULL,
       "MPI_Recv on MPI_COMM_WORLD, rank 1 (node 1): MPI_ERR_TRUNCATE: message truncated: a message of 80 bytes for a "
       "receive of 40\n"},
+     NULL},
+    {{"1", "too long of two", 1, NULL,
+      "MPI_Waitall on MPI_COMM_WORLD, rank 1 (node 1): MPI_ERR_TRUNCATE: message truncated: a message of 56 bytes for "
+      "a receive of 24\n"},
+     NULL},
+    {{"0", "own part differs", 1, NULL, "MPI_ERR_TRUNCATE: message truncated: the own part has 8 bytes, not 4\n"},
      NULL},
     {{"2", "counts differ", 1, NULL, "MPI_Bcast on MPI_COMM_WORLD, rank 1 (node 1): MPI_ERR_TRUNCATE"}, NULL},
     {{"2", "rank dies", 123, NULL, "node 3 has been dead since 0.200000 s"}, "{ node = 3; from_us = 200000; }"},
@@ -58,4 +66,19 @@ ParameterizedTestParameters(mpi, programs_end_as_they_should)
 ParameterizedTest(size_t *row, mpi, programs_end_as_they_should)
 {
     guest_must_end(PROGRAM, &ends[*row].end, NULL, ends[*row].faults);
+}
+
+/* A line that cannot leave its node is in the report; it comes when the others have been ended. */
+Test(mpi, a_line_that_a_full_channel_keeps)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 2, 0, "ram_mb = 2;\n");
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = "2", .machine = machine, .program = PROGRAM, .args = {"full memory"}});
+
+    outcome_expect(&o, "full memory", 125, NULL,
+                   "node 2 waits for the front end; a full channel keeps its line from there: MPI_Send on "
+                   "MPI_COMM_WORLD, rank 2 (node 2): MPI_ERR_RANK: not a valid rank: -7 is none of 0 to 3\n");
+    outcome_free(&o);
+    free(machine);
+    folder_remove(folder);
 }
