@@ -16,10 +16,11 @@ endif
 
 # ---- Headers for programs ----------------------------------------------------------------------
 
+MPI_HEADERS := $(patsubst libpio/mpi/%,$(B)/include/%,$(wildcard libpio/mpi/mpi*.h))
 PUBLIC_HEADERS := \
     $(patsubst vertex/include/%,$(B)/include/%,$(wildcard vertex/include/*.h vertex/include/sys/*.h)) \
     $(B)/include/ncube/errors.h $(B)/include/pio.h $(B)/include/pattern.h $(B)/include/group.h \
-    $(B)/include/mpi.h $(B)/include/cstar.h $(B)/include/cfs.h
+    $(MPI_HEADERS) $(B)/include/cstar.h $(B)/include/cfs.h
 
 $(B)/include/%.h: vertex/include/%.h
 	@mkdir -p $(@D)
@@ -36,7 +37,7 @@ $(B)/include/group.h: libpio/group/group.h
 $(B)/include/cfs.h: libpio/cfs/cfs.h
 	@mkdir -p $(@D)
 	@cp $< $@
-$(B)/include/mpi.h: libpio/mpi/mpi.h
+$(MPI_HEADERS): $(B)/include/%.h: libpio/mpi/%.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/include/cstar.h: libpio/star/cstar.h

@@ -7,40 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpio/mpi/collectives.h"
-
-/* The parts of all ranks in a buffer of the program: `count` elements each, or counts[]; one after the other, or at
- * displs[], in elements, or in bytes where each part has a type of its own. */
-struct parts {
-    void *buf;
-    const struct mpi_type *type;
-    int count;
-    const int *counts, *displs;
-    const MPI_Datatype *types;
-    enum { PARTS_EQUAL, PARTS_V, PARTS_W } kind; /* V: with counts and displs, W: with types, too */
-};
-
-static const struct mpi_type *type_of(const struct parts *p, int rank)
-{
-    return p->types ? mpi_find_type(p->types[rank]) : p->type;
-}
-
-static int count_of(const struct parts *p, int rank)
-{
-    return p->counts ? p->counts[rank] : p->count;
-}
-
-static int bytes_of(const struct parts *p, int rank)
-{
-    return (int)type_of(p, rank)->size * count_of(p, rank);
-}
-
-static char *place_of(const struct parts *p, int rank)
-{
-    if (p->types)
-        return (char *)p->buf + p->displs[rank];
-    return (char *)p->buf + p->type->extent * (p->displs ? p->displs[rank] : (long)rank * p->count);
-}
+#include "libpio/mpi/coll_parts.h"
 
 /* The lengths of all parts, and one more element, their sum; the caller frees them. NULL: no memory. */
 static int *list_bytes(const struct parts *p, int size)
@@ -51,7 +18,7 @@ static int *list_bytes(const struct parts *p, int size)
         return NULL;
     bytes[size] = 0;
     for (int i = 0; i < size; i++) {
-        bytes[i] = bytes_of(p, i);
+        bytes[i] = parts_bytes(p, i);
         bytes[size] += bytes[i];
     }
     return bytes;
@@ -71,21 +38,21 @@ static int no_memory(long bytes)
 static void pack_all(const struct parts *p, int size, char *packed)
 {
     for (int i = 0; i < size; i++) {
-        mpi_pack(type_of(p, i), count_of(p, i), place_of(p, i), 0, bytes_of(p, i), packed);
-        packed += bytes_of(p, i);
+        mpi_pack(parts_type(p, i), parts_count(p, i), parts_place(p, i), 0, parts_bytes(p, i), packed);
+        packed += parts_bytes(p, i);
     }
 }
 
 static void unpack_all(const struct parts *p, int size, const char *packed)
 {
     for (int i = 0; i < size; i++) {
-        mpi_unpack(type_of(p, i), count_of(p, i), place_of(p, i), 0, bytes_of(p, i), packed);
-        packed += bytes_of(p, i);
+        mpi_unpack(parts_type(p, i), parts_count(p, i), parts_place(p, i), 0, parts_bytes(p, i), packed);
+        packed += parts_bytes(p, i);
     }
 }
 
 /* All parts together are less than 2 GB, as collect.h wants them. */
-static int check_parts(struct parts *p, int size, MPI_Datatype datatype)
+int parts_check(struct parts *p, int size, MPI_Datatype datatype)
 {
     int error = MPI_SUCCESS;
     long bytes = 0;
@@ -93,9 +60,9 @@ static int check_parts(struct parts *p, int size, MPI_Datatype datatype)
     if (p->kind != PARTS_EQUAL && (!p->counts || !p->displs || (p->kind == PARTS_W && !p->types)))
         return mpi_error(MPI_ERR_ARG, "NULL for the counts, displacements or types", 0, 0);
     for (int i = 0; i < (p->counts ? size : 1) && error == MPI_SUCCESS; i++) {
-        p->type = check_data(p->buf, count_of(p, i), p->types ? p->types[i] : datatype, &error);
+        p->type = check_data(p->buf, parts_count(p, i), p->types ? p->types[i] : datatype, &error);
         if (error == MPI_SUCCESS)
-            bytes += p->type->size * count_of(p, i);
+            bytes += p->type->size * parts_count(p, i);
     }
     if (error == MPI_SUCCESS && bytes * (p->counts ? 1 : size) > INT_MAX)
         error = mpi_error(MPI_ERR_COUNT, "all parts are 2 GB or more", 0, 0);
@@ -153,20 +120,21 @@ static int gather_unequal(struct mpi_comm *c, const void *part, int bytes, struc
     if (g->rank != root)
         return collective_error(c, collect_give(g, collect_place(g, root), part, bytes, type));
     for (int i = 0; i < g->size; i++)
-        most = bytes_of(all, i) > most ? bytes_of(all, i) : most;
+        most = parts_bytes(all, i) > most ? parts_bytes(all, i) : most;
     char *packed = malloc((size_t)most + 1);
     if (!packed)
         return no_memory(most);
     for (int i = 0; i < g->size; i++) { /* after an error, too: the next call must not find what is left */
         bool dense = all->type->is_dense;
 
-        result = i == root
-                     ? 0
-                     : collect_take(g, collect_place(g, i), dense ? place_of(all, i) : packed, bytes_of(all, i), type);
+        result = i == root ? 0
+                           : collect_take(g, collect_place(g, i), dense ? parts_place(all, i) : packed,
+                                          parts_bytes(all, i), type);
         if (result < 0)
             error = collective_error(c, result);
         else if (i == root ? !in_place : !dense)
-            mpi_unpack(all->type, count_of(all, i), place_of(all, i), 0, bytes_of(all, i), i == root ? part : packed);
+            mpi_unpack(all->type, parts_count(all, i), parts_place(all, i), 0, parts_bytes(all, i),
+                       i == root ? part : packed);
     }
     free(packed);
     return error;
@@ -183,22 +151,22 @@ static int gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Da
     if (error == MPI_SUCCESS && in_place && !is_root)
         error = mpi_error(MPI_ERR_BUFFER, "MPI_IN_PLACE, not at the root", 0, 0);
     if (error == MPI_SUCCESS && is_root)
-        error = check_parts(all, size, recvtype);
+        error = parts_check(all, size, recvtype);
     if (error == MPI_SUCCESS && !in_place)
         t = check_data(sendbuf, sendcount, sendtype, &error);
     if (error != MPI_SUCCESS)
         return error;
     if (in_place) {
         t = all->type;
-        sendcount = count_of(all, rank);
-        sendbuf = place_of(all, rank);
+        sendcount = parts_count(all, rank);
+        sendbuf = parts_place(all, rank);
     }
     part = own_part(sendbuf, sendcount, t, in_place, &memory);
     if (!part && t->size * sendcount > 0)
         return no_memory(t->size * sendcount);
     int bytes = (int)t->size * sendcount;
-    if (is_root && bytes != bytes_of(all, rank))
-        error = mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", bytes, bytes_of(all, rank));
+    if (is_root && bytes != parts_bytes(all, rank))
+        error = mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", bytes, parts_bytes(all, rank));
     else
         error =
             is_v ? gather_unequal(c, part, bytes, all, root, in_place) : move_equal(c, part, bytes, all, root, false);
@@ -242,16 +210,16 @@ static int scatter_unequal(struct mpi_comm *c, struct parts *all, void *part, in
     if (g->rank != root)
         return collective_error(c, collect_take(g, collect_place(g, root), part, bytes, type));
     for (int i = 0; i < g->size; i++)
-        most = bytes_of(all, i) > most ? bytes_of(all, i) : most;
+        most = parts_bytes(all, i) > most ? parts_bytes(all, i) : most;
     char *packed = all->type->is_dense ? NULL : malloc((size_t)most + 1);
     if (!all->type->is_dense && !packed)
         return no_memory(most);
     for (int i = 0; i < g->size; i++) { /* after an error, too: others wait for their parts */
-        const char *data = packed ? packed : place_of(all, i);
+        const char *data = packed ? packed : parts_place(all, i);
 
         if (packed)
-            mpi_pack(all->type, count_of(all, i), place_of(all, i), 0, bytes_of(all, i), packed);
-        result = i == root ? 0 : collect_give(g, collect_place(g, i), data, bytes_of(all, i), type);
+            mpi_pack(all->type, parts_count(all, i), parts_place(all, i), 0, parts_bytes(all, i), packed);
+        result = i == root ? 0 : collect_give(g, collect_place(g, i), data, parts_bytes(all, i), type);
         if (result < 0)
             error = collective_error(c, result);
         if (i == root && !in_place)
@@ -271,17 +239,17 @@ static int scatter(struct mpi_comm *c, struct parts *all, MPI_Datatype sendtype,
     if (error == MPI_SUCCESS && in_place && !is_root)
         error = mpi_error(MPI_ERR_BUFFER, "MPI_IN_PLACE, not at the root", 0, 0);
     if (error == MPI_SUCCESS && is_root)
-        error = check_parts(all, size, sendtype);
+        error = parts_check(all, size, sendtype);
     if (error == MPI_SUCCESS && !in_place)
         t = check_data(recvbuf, recvcount, recvtype, &error);
     if (error != MPI_SUCCESS)
         return error;
-    long bytes = in_place ? bytes_of(all, rank) : t->size * recvcount;
+    long bytes = in_place ? parts_bytes(all, rank) : t->size * recvcount;
     void *memory = in_place || !t->is_dense ? malloc((size_t)bytes + 1) : NULL, *part = memory ? memory : recvbuf;
     if (!memory && (in_place || !t->is_dense))
         return no_memory(bytes);
-    if (is_root && bytes != bytes_of(all, rank))
-        error = mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", bytes_of(all, rank), bytes);
+    if (is_root && bytes != parts_bytes(all, rank))
+        error = mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", parts_bytes(all, rank), bytes);
     else
         error = is_v ? scatter_unequal(c, all, part, (int)bytes, root, in_place)
                      : move_equal(c, part, (int)bytes, all, root, true);
@@ -327,19 +295,19 @@ static int all_gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MP
     const struct mpi_type *t = NULL;
     void *memory = NULL;
 
-    int error = check_parts(all, g->size, recvtype);
+    int error = parts_check(all, g->size, recvtype);
     if (error == MPI_SUCCESS && !in_place)
         t = check_data(sendbuf, sendcount, sendtype, &error);
     if (error != MPI_SUCCESS)
         return error;
     if (in_place) {
         t = all->type;
-        sendcount = count_of(all, g->rank);
-        sendbuf = place_of(all, g->rank);
+        sendcount = parts_count(all, g->rank);
+        sendbuf = parts_place(all, g->rank);
     }
-    if (t->size * sendcount != bytes_of(all, g->rank))
+    if (t->size * sendcount != parts_bytes(all, g->rank))
         return mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", t->size * sendcount,
-                         bytes_of(all, g->rank));
+                         parts_bytes(all, g->rank));
     void *part = own_part(sendbuf, sendcount, t, in_place, &memory);
     int *bytes = list_bytes(all, g->size);
     packs = !are_side_by_side(all);
@@ -392,11 +360,11 @@ static int exchange(struct mpi_comm *c, struct parts *to, MPI_Datatype sendtype,
     struct group *g = engine_group(c);
     bool in_place = to->buf == MPI_IN_PLACE;
 
-    int error = check_parts(from, g->size, recvtype);
+    int error = parts_check(from, g->size, recvtype);
     if (in_place)
         *to = *from;
     else if (error == MPI_SUCCESS)
-        error = check_parts(to, g->size, sendtype);
+        error = parts_check(to, g->size, sendtype);
     if (error != MPI_SUCCESS)
         return error;
     int *to_bytes = list_bytes(to, g->size), *from_bytes = list_bytes(from, g->size);

@@ -30,6 +30,17 @@ static void drop(struct mpi_comm *c)
     free(c);
 }
 
+static void drop_shadow(int number)
+{
+    struct mpi_comm *shadow = mpi_world.comm[COMMS_MAX + number];
+
+    if (!shadow)
+        return;
+    receive_drop_all(shadow, true);
+    mpi_world.comm[COMMS_MAX + number] = NULL;
+    free(shadow);
+}
+
 static void bury(void)
 {
     if (mpi_under_way > 0 || mpi_kept > 0 || requests_used() > 0)
@@ -37,6 +48,7 @@ static void bury(void)
     for (struct mpi_comm *c = dying, *next; c; c = next) {
         next = c->next;
         receive_drop_all(c, true);
+        drop_shadow(c->number);
         mpi_world.comm[c->number] = NULL;
         drop(c);
     }

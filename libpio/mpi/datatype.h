@@ -86,5 +86,8 @@ static inline const struct mpi_type *mpi_find_type(MPI_Datatype handle)
 /* Copy the bytes from `from` to before `to` of `count` elements' data into `packed`, and from there. */
 void mpi_pack(const struct mpi_type *t, int count, const void *buf, long from, long to, void *packed);
 void mpi_unpack(const struct mpi_type *t, int count, void *buf, long from, long to, const void *packed);
+/* Copies the first bytes of elements to others. */
+void mpi_copy(const struct mpi_type *from_type, int from_count, const void *from, const struct mpi_type *to_type,
+              int to_count, void *to, long bytes);
 
 #endif

@@ -144,3 +144,20 @@ void mpi_unpack(const struct mpi_type *t, int count, void *buf, long from, long 
 
     copy_elements(&c, t, count, buf, from, to);
 }
+
+void mpi_copy(const struct mpi_type *from_type, int from_count, const void *from, const struct mpi_type *to_type,
+              int to_count, void *to, long bytes)
+{
+    char piece[512];
+
+    if (from_type->is_dense)
+        mpi_unpack(to_type, to_count, to, 0, bytes, from);
+    else if (to_type->is_dense)
+        mpi_pack(from_type, from_count, from, 0, bytes, to);
+    else
+        for (long at = 0, end; at < bytes; at = end) {
+            end = bytes - at < (long)sizeof piece ? bytes : at + (long)sizeof piece;
+            mpi_pack(from_type, from_count, from, at, end, piece);
+            mpi_unpack(to_type, to_count, to, at, end, piece);
+        }
+}

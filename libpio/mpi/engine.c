@@ -14,7 +14,7 @@
 /* A message of a type that a wildcard sees. */
 static void handle(int process, int type, const void *message, long bytes)
 {
-    if (type < COMMS_MAX) {
+    if (type < 2 * COMMS_MAX) {
         uint32_t room = ((const struct wire_header *)message)->kind_and_room >> 2;
 
         if (room > 0)
@@ -56,12 +56,16 @@ static void await_any(void)
     trap_poll(&any, 1, ~0ull, 0);
 }
 
+bool (*mpi_go_on)(void);
+
 /* Data that lands is read straight to its place, so what comes is looked at first. */
 bool engine_step(bool waits)
 {
     int process = N_ANY, type = N_ANY;
     long n = 0;
 
+    if (mpi_go_on && mpi_go_on())
+        return true;
     if (waits)
         mpi_tell_wait();
     if (waits && !receives_data()) {
@@ -158,6 +162,8 @@ static void await(int process, int type)
     entry[0].ufid = process;
     entry[0].type = type;
     while (mpi_under_way > 0) {
+        while (mpi_go_on && mpi_go_on())
+            ;
         trap_poll(entry, 2, ~0ull, 0);
         if (entry[0].ready)
             return;

@@ -132,12 +132,14 @@ MPI_NAME(Init_thread);
 
 static void drop_all(void)
 {
-    for (int i = 0; i < COMMS_MAX; i++)
-        if (mpi_world.comm[i]) {
+    for (int i = 0; i < 2 * COMMS_MAX; i++)
+        if (mpi_world.comm[i])
             receive_drop_all(mpi_world.comm[i], false);
-            if (mpi_world.comm[i]->uses && mpi_drop_comm)
-                mpi_drop_comm(mpi_world.comm[i]);
-        }
+    for (int i = 0; i < COMMS_MAX; i++) {
+        free(mpi_world.comm[COMMS_MAX + i]);
+        if (mpi_world.comm[i] && mpi_world.comm[i]->uses && mpi_drop_comm)
+            mpi_drop_comm(mpi_world.comm[i]);
+    }
     memset(mpi_world.comm, 0, sizeof mpi_world.comm);
     group_free(&self.group);
     requests_drop_all();

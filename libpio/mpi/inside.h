@@ -5,6 +5,7 @@
  * the context of this group, and a group made there without a message. The types of messages in that context:
  *
  *   c                       a message of communicator c, or its header (wire.h)
+ *   COMMS_MAX + c           the same, of a collective call that is a schedule (schedule.h)
  *   WIRE_CONTROL            answers, and room given back
  *   WIRE_DATA + n           data of message n of this sender, in pieces, for which the receiver has asked
  *   COLLECTIVE_TYPE(c, op)  a collective call of communicator c; a wildcard does not match these
@@ -45,7 +46,7 @@ enum collective {
     COLLECTIVE_CALLS = 16
 };
 #define COLLECTIVE_TYPE(number, op) ((int)TYPE_COLLECTIVE + COLLECTIVE_CALLS * (number) + (op))
-_Static_assert(COMMS_MAX <= WIRE_CONTROL, "a type for each communicator");
+_Static_assert(2 * COMMS_MAX <= WIRE_CONTROL, "two types for each communicator");
 _Static_assert(WIRE_DATA + WIRE_NUMBERS == (int)TYPE_COLLECTIVE && COLLECTIVE_TYPE(COMMS_MAX, 0) <= 0x10000,
                "types do not overlap");
 
@@ -65,15 +66,19 @@ enum handle_kind {
     HANDLE_GROUP
 };
 
+/* In an intercommunicator [6.6], `group` is the remote group, with this process's rank in its own one, which is that of
+ * `local`. */
 struct mpi_comm {
     struct group group;
-    struct mpi_comm *next; /* of those that the program has freed */
-    int *uses;             /* of the lists of its group, by communicators; NULL: they are of MPI_COMM_WORLD or SELF */
+    struct mpi_comm *local; /* NULL: it is an intracommunicator */
+    struct mpi_comm *next;  /* of those that the program has freed */
+    int *uses;              /* of the lists of its group, by communicators; NULL: they are of MPI_COMM_WORLD or SELF */
     int number;
     MPI_Comm handle;
     MPI_Errhandler errhandler;
     struct mpi_queue posted;     /* receives that wait for a message: struct mpi_request */
     struct mpi_queue unexpected; /* messages that wait for a receive: struct mpi_arrival */
+    uint32_t next_tag;           /* of a shadow: of the next schedule */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -81,9 +86,9 @@ enum mpi_phase { MPI_NOT_YET, MPI_RUNS, MPI_OVER };
 
 struct mpi_world {
     enum mpi_phase phase;
-    struct group group; /* of all processes; its context has all messages */
-    int process;        /* the caller's */
-    struct mpi_comm *comm[COMMS_MAX];
+    struct group group;                   /* of all processes; its context has all messages */
+    int process;                          /* the caller's */
+    struct mpi_comm *comm[2 * COMMS_MAX]; /* by number; then their shadows, which schedules use */
 };
 extern struct mpi_world mpi_world;
 

@@ -382,47 +382,7 @@ MPI_INT_FUNCTION_(Get_elements_x, (const MPI_Status *status, MPI_Datatype dataty
 MPI_INT_FUNCTION_(Status_set_elements, (MPI_Status * status, MPI_Datatype datatype, int count));
 MPI_INT_FUNCTION_(Status_set_elements_x, (MPI_Status * status, MPI_Datatype datatype, MPI_Count count));
 
-/* Collective calls [5] */
-MPI_INT_FUNCTION_(Barrier, (MPI_Comm comm));
-MPI_INT_FUNCTION_(Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm));
-MPI_INT_FUNCTION_(Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                           MPI_Comm comm));
-MPI_INT_FUNCTION_(Allreduce,
-                  (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
-
-MPI_INT_FUNCTION_(Gather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                           MPI_Datatype recvtype, int root, MPI_Comm comm));
-MPI_INT_FUNCTION_(Gatherv,
-                  (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                   const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm));
-MPI_INT_FUNCTION_(Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                            MPI_Datatype recvtype, int root, MPI_Comm comm));
-MPI_INT_FUNCTION_(Scatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                             void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
-MPI_INT_FUNCTION_(Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                              MPI_Datatype recvtype, MPI_Comm comm));
-MPI_INT_FUNCTION_(Allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                               const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm));
-MPI_INT_FUNCTION_(Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                             MPI_Datatype recvtype, MPI_Comm comm));
-MPI_INT_FUNCTION_(Alltoallv,
-                  (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                   void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
-MPI_INT_FUNCTION_(Alltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-                              const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
-MPI_INT_FUNCTION_(Scan,
-                  (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
-MPI_INT_FUNCTION_(Exscan,
-                  (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
-MPI_INT_FUNCTION_(Reduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                                   MPI_Op op, MPI_Comm comm));
-MPI_INT_FUNCTION_(Reduce_scatter_block,
-                  (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
-MPI_INT_FUNCTION_(Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op));
-MPI_INT_FUNCTION_(Op_create, (MPI_User_function * user_fn, int commute, MPI_Op *op));
-MPI_INT_FUNCTION_(Op_free, (MPI_Op * op));
-MPI_INT_FUNCTION_(Op_commutative, (MPI_Op op, int *commute));
+#include "mpi_collectives.h"
 
 #ifdef __cplusplus
 }

@@ -229,19 +229,7 @@ void receive_message(int number, int process, const void *message, long bytes)
 /* From this process's own memory. */
 static void take_own(struct mpi_request *r, struct mpi_request *send)
 {
-    long bytes = r->status.mpi_bytes;
-    char piece[512];
-
-    if (send->type->is_dense)
-        mpi_unpack(r->type, r->count, r->buf, 0, bytes, send->buf);
-    else if (r->type->is_dense)
-        mpi_pack(send->type, send->count, send->buf, 0, bytes, r->buf);
-    else
-        for (long at = 0, end; at < bytes; at = end) {
-            end = bytes - at < (long)sizeof piece ? bytes : at + (long)sizeof piece;
-            mpi_pack(send->type, send->count, send->buf, at, end, piece);
-            mpi_unpack(r->type, r->count, r->buf, at, end, piece);
-        }
+    mpi_copy(send->type, send->count, send->buf, r->type, r->count, r->buf, r->status.mpi_bytes);
     request_finish(r, judge_length(r, send->bytes));
     request_finish(send, MPI_SUCCESS);
 }
@@ -362,7 +350,7 @@ void receive_data(int process, int type, const void *piece, long bytes)
 
 void receive_lose(int process, int type)
 {
-    struct mpi_comm *comm = type < COMMS_MAX ? mpi_world.comm[type] : NULL;
+    struct mpi_comm *comm = type < 2 * COMMS_MAX ? mpi_world.comm[type] : NULL;
     struct mpi_request *r = type >= WIRE_DATA ? find_landing(process, (uint32_t)(type - WIRE_DATA)) : NULL;
 
     if (r)

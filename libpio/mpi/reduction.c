@@ -9,7 +9,7 @@
 
 #include "libpio/mpi/request.h"
 
-static struct reduction *current; /* whose function is called; there is one at a time */
+static const struct reduction *current; /* whose function is called; there is one at a time */
 
 /* ---- Functions of the program ---- */
 
@@ -96,6 +96,13 @@ void reduction_write(const struct reduction *r, void *buf, const char *elements)
             mpi_pack(r->type, 1, elements + i * r->type->extent, 0, r->type->size, packed);
             mpi_unpack(r->type, 1, (char *)buf + i * r->type->extent, 0, r->type->size, packed);
         }
+}
+
+void reduction_combine(const struct reduction *r, void *into, const void *low, const void *high)
+{
+    current = r;
+    if (r->count > 0)
+        (r->function ? combine : r->operation)(into, low, high, r->count);
 }
 
 struct collect_reduction reduction_for_collect(const struct reduction *r)

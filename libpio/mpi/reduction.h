@@ -26,6 +26,8 @@ int reduction_begin(struct reduction *r, int count);
 /* Copy the program's data to the elements, and elements back, where gaps stay as they are. */
 void reduction_read(const struct reduction *r, const void *buf);
 void reduction_write(const struct reduction *r, void *buf, const char *elements);
+/* into[i] = low[i] OP high[i], of all elements; `into` is one of the two. `high` may be changed. */
+void reduction_combine(const struct reduction *r, void *into, const void *low, const void *high);
 /* The reduction for the functions of collect.h. */
 struct collect_reduction reduction_for_collect(const struct reduction *r);
 /* Combines the elements of all at the root: coll_reduce.c. A class of errors. */

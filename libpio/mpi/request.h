@@ -13,7 +13,15 @@
 #include "libpio/mpi/inside.h"
 #include "libpio/mpi/wire.h"
 
-enum mpi_mode { MODE_STANDARD, MODE_BUFFERED, MODE_SYNCHRONOUS, MODE_READY, MODE_RECEIVE };
+enum mpi_mode {
+    MODE_STANDARD,
+    MODE_BUFFERED,
+    MODE_SYNCHRONOUS,
+    MODE_READY,
+    MODE_RECEIVE,
+    MODE_SCHEDULE, /* a collective call (schedule.h) */
+    MODE_GENERAL   /* the program's (general_requests.c) */
+};
 
 struct mpi_request {
     struct mpi_entry entry;            /* first: in the queue of receives, with source and tag */
@@ -114,6 +122,8 @@ bool sends_are_under_way(void);
 
 /* Handles a message, if one is there or can be waited for. True: one has been. */
 bool engine_step(bool waits);
+/* Runs a schedule on that can; false: there is none. NULL: the program has none. */
+extern bool (*mpi_go_on)(void);
 /* Handles all that are there. */
 void engine_poll(void);
 /* Waits until it is done; returns its error. */

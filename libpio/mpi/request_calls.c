@@ -14,6 +14,8 @@ int PMPI_Request_free(MPI_Request *request)
     r = requests_find(*request);
     if (!r)
         return mpi_fail_alone(mpi_error(MPI_ERR_REQUEST, "0x%lx is none", (long)*request, 0));
+    if (r->mode == MODE_SCHEDULE && r->is_active)
+        return mpi_fail(r->comm, mpi_error(MPI_ERR_REQUEST, "it is of a collective call", 0, 0));
     if (r->is_active && !r->done)
         r->forget = requests_free;
     else

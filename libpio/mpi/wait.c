@@ -21,6 +21,8 @@ static void describe(const struct mpi_request *r)
     mpi_call.peer = r->peer;
     mpi_call.tag = r->tag;
     mpi_call.sends = r->mode != MODE_RECEIVE;
+    if (r->mode == MODE_SCHEDULE)
+        mpi_call.name = r->buf;
 }
 
 /* ---- One ---- */

@@ -20,8 +20,8 @@ static void long_parts(void)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 8; i++)
             own[i] = 100 * round + 10 * rank + i;
-        int error = MPI_Gatherv(own, rank == 1 && round == 0 ? 3 : 2, MPI_INT, all, counts, displs, MPI_INT, 0,
-                                MPI_COMM_WORLD);
+        int error =
+            MPI_Gatherv(own, rank == 1 && round == 0 ? 3 : 2, MPI_INT, all, counts, displs, MPI_INT, 0, MPI_COMM_WORLD);
         check_equal(error, rank == 0 && round == 0 && size > 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
         for (int i = 0; i < size && rank == 0 && round > 0; i++)
             check_equal(all[3 * i + 1], 100 * round + 10 * i + 1);
