@@ -17,7 +17,7 @@ GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/de
 CLIENTS_SOURCES := emu/link/clients.c emu/link/link.c emu/link/launch.c emu/link/hosts.c emu/link/machine_report.c \
     emu/base/options.c emu/base/signals.c emu/base/starved.c emu/base/json_text.c $(wildcard emu/front/*.c) \
     $(wildcard emu/job/*.c) emu/network/topo.c emu/model/owed.c emu/base/alike.c $(wildcard emu/hostfs/*.c) \
-    vertex/shared/file_parts.c emu/base/progress.c emu/base/memory.c
+    vertex/shared/file_parts.c emu/base/progress.c emu/base/memory.c $(wildcard emu/record/*.c) emu/base/new_file.c
 
 SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
     tests/emu/test_disk_cmd.sh tests/emu/test_star_cmd.sh \
@@ -36,7 +36,7 @@ $(B)/obj/emu/report/report_assets.o: emu/report/report_page.css emu/report/repor
 # The product: everything but the plugin, xnc and libnhost is ncube; the plugin is plugin*.c and the cost table. Tests
 # take what they call out of the same archive.
 EMU := $(B)/libemu.a
-EMU_LIBS := -lconfig -lelf -ldw -ljansson -lz -lm -lext2fs -lcom_err -lncurses
+EMU_LIBS := -lconfig -lelf -ldw -ljansson -lz -lm -lext2fs -lcom_err -lncurses -larchive -lnettle
 $(EMU): $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/cmd/ncube.c \
     emu/nhost/%,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) \
     libpio/file/map.c libpio/file/layout.c \

@@ -12,6 +12,9 @@ typedef int command_fn(int argc, char **argv);
 command_fn topo_command, route_command, place_command, model_command, disk_command, check_command, map_command,
     star_command, report_command;
 
+/* They repeat a recorded run, and show what a recording contains. */
+command_fn replay_command, record_command;
+
 /* They ask machines that are up: which there are, what one does, gdb on one of its programs. */
 command_fn ps_command, top_command, gdb_command;
 

@@ -22,57 +22,10 @@
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
 #include "emu/cmd/job_options.h"
-#include "emu/qemu/fiber.h"
+#include "emu/cmd/machine_options.h"
 #include "vertex/contract/machine.h"
 
 /* ---- Options of machines ---- */
-
-static const char *const sync_modes[] = {"ahead", "strict", NULL};
-static const char *const hart_ways[] = {"threads", "turns", NULL}; /* from MACHINE_HARTS_THREADS on */
-
-static void take_statistics(const struct options *o, const struct option_line *l, void *machine, const char *path)
-{
-    struct machine_options *m = machine;
-
-    if (path && path[0] == '\0')
-        options_refuse(o, "%s: give a file's name after '='", l->name);
-    m->statistics_file = path;
-    m->statistics = true;
-}
-
-static void take_heartbeat(const struct options *o, const struct option_line *l, void *seconds, const char *value)
-{
-    *(double *)seconds = value ? options_seconds(o, l->name, value, "the host's time") : 1;
-}
-
-static void take_gdb(const struct options *o, const struct option_line *l, void *machine, const char *port)
-{
-    struct machine_options *m = machine;
-
-    m->gdb_port = port ? (uint16_t)options_number(o, l->name, port, 0, 65535) : 0;
-    m->gdb = true;
-}
-
-static void check_harts(const struct options *o, const struct machine_options *m)
-{
-    if (m->harts == MACHINE_HARTS_TURNS && !fiber_possible())
-        options_refuse(o, "harts 'turns': %s", NO_FIBERS);
-}
-
-/* Nodes that gdb stops, or that are killed, are in the same places in every run only if user code never runs ahead.
- * A hart that has been stopped must not keep the thread from others. */
-static void run_for_debugger(const struct options *o, struct machine_options *m)
-{
-    if (!m->gdb && !m->core_dir && !m->check)
-        return;
-    if (m->harts == MACHINE_HARTS_TURNS)
-        options_refuse(o, "harts 'turns': not with %s, which needs a thread for each hart",
-                       m->gdb     ? "--gdb"
-                       : m->check ? "--check"
-                                  : "--core");
-    m->strict = true;
-    m->harts = MACHINE_HARTS_THREADS;
-}
 
 /* Refuses --set where no machine file is given that it could change. */
 static void check_set(const struct options *o, const struct machine_options *m)
@@ -83,52 +36,30 @@ static void check_set(const struct options *o, const struct machine_options *m)
 
 #define TO(kind, member) OPTION_INTO(kind, struct machine_options, member)
 
-static const struct option_line machine_lines[] = {
+static const struct option_line machine_file_lines[] = {
     {OPTION_SET},
     {"images", "DIR", "folder of the drives' images (default: the machine file's)", TO(OPTION_TEXT, images)},
-    {OPTION_TABLE(tracing_lines, offsetof(struct machine_options, trace))},
-    {"sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow",
-     TO(OPTION_CHOICE, strict), .choices = sync_modes},
-    {"cores", "N", "use at most N processors of the host (default: all allowed); same results",
-     TO(OPTION_NUMBER, processors), 1, 64},
-    {"harts", "WAY",
-     "turns: QEMU's harts share a thread (default, where possible); threads: each has one; same results",
-     TO(OPTION_CHOICE, harts), MACHINE_HARTS_THREADS, .choices = hart_ways},
-    {"stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON", OPTION_OWN,
-     .take = take_statistics},
-    {"heartbeat", "[SECONDS]", "print progress every SECONDS of host time (default 1)", TO(OPTION_OWN, heartbeat_s),
-     .take = take_heartbeat},
+    {OPTION_TABLE(machine_lines, 0)},
     {0}};
 
 static const struct option_line run_machine_lines[] = {
     {"machine", "FILE", "machine file (default: just the subcube, no I/O nodes)", TO(OPTION_TEXT, machine),
      .letter = 'm'},
-    {OPTION_TABLE(machine_lines, 0)},
-    {"gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results", OPTION_OWN,
-     .take = take_gdb},
-    {"core", "DIR", "if the program crashes, write a core file for each node to DIR; slow, same results",
-     TO(OPTION_FOLDER, core_dir)},
-    {"check", NULL, "report what was never read or closed, and calls that failed; slow, same results",
-     TO(OPTION_FLAG, check)},
-    {"progress", NULL, "show progress on a terminal: time, speed, messages, drives", TO(OPTION_FLAG, progress)},
+    {OPTION_TABLE(machine_file_lines, 0)},
+    {OPTION_TABLE(machine_watch_lines, 0)},
+    {"record", "FILE", "write a recording to FILE, from which ncube replay repeats the run anywhere",
+     TO(OPTION_FILE, record)},
+    {"record-light", NULL, "leave the programs out of the recording", TO(OPTION_FLAG, light)},
     {0}};
 
 static const struct option_line boot_machine_lines[] = {
     {"dimension", "DIM", "without a machine file: 2^DIM nodes (default 0: one node)", TO(OPTION_NUMBER, dim), 0,
      NODE_MAX_DIM, .letter = 'd'},
     {OPTION_MACHINE_WORD},
-    {OPTION_TABLE(machine_lines, 0)},
+    {OPTION_TABLE(machine_file_lines, 0)},
     {"gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results", OPTION_OWN,
-     .take = take_gdb},
+     .take = options_take_gdb},
     {0}};
-
-/* Returns the folder of ncube's parts, for the life of the process. */
-static const char *find_lib(void)
-{
-    static char *lib;
-
-    return lib = beside_find("lib");
-}
 
 /* ---- ncube run ---- */
 
@@ -170,31 +101,37 @@ static char *join_words(char **word)
     return text;
 }
 
+/* What a user of gdb does is in no recording. */
+static void check_record(const struct machine_options *m)
+{
+    if (m->light && !m->record)
+        options_refuse(&run_options, "record-light without a recording; add --record=FILE");
+    if (m->record && m->gdb)
+        options_refuse(&run_options, "record and gdb cannot be combined; record the run, then debug it with ncube "
+                                     "replay --gdb");
+}
+
 static int command_run(int argc, char **argv)
 {
     struct run_words w = {
-        .options = {.machine = {.lib = find_lib(), .trace = TRACING_NONE}, .limit_cycles = UINT64_MAX}};
+        .options = {.machine = {.lib = options_find_lib(), .trace = TRACING_NONE}, .limit_cycles = UINT64_MAX}};
 
     char **word = options_parse(&run_options, &w, argc, argv), *program = join_words(word);
     options_take_programs(&run_options, &w.job, word);
     tracing_check(&run_options, &w.options.machine.trace);
-    if (w.options.machine.gdb && w.options.machine.core_dir)
-        options_refuse(&run_options,
-                       "gdb and core cannot be combined; gdb shows everything that a core file would contain");
-    if (w.options.machine.check && (w.options.machine.gdb || w.options.machine.core_dir))
-        options_refuse(&run_options, "check cannot be combined with gdb or core; give one of them");
-    check_harts(&run_options, &w.options.machine);
-    run_for_debugger(&run_options, &w.options.machine);
+    options_check_watch(&run_options, &w.options.machine);
+    check_record(&w.options.machine);
     check_set(&run_options, &w.options.machine);
-    if (w.options.machine.progress && w.options.machine.heartbeat_s > 0)
-        options_refuse(&run_options, "--progress and --heartbeat print the same; give one of them");
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
     w.options.job.in = STDIN_FILENO;
     w.options.job.out = STDOUT_FILENO;
     w.options.job.err = STDERR_FILENO;
     w.options.machine.program = program;
+    if (w.options.machine.record)
+        w.options.machine.recording = w.options.job.recording = recording_new(w.options.machine.record);
     int status = run_program(&w.options);
+    recording_free(w.options.machine.recording);
     free(program);
     return status;
 }
@@ -219,7 +156,7 @@ static const struct options boot_options = {
 
 static int command_boot(int argc, char **argv)
 {
-    struct boot_options o = {.machine = {.lib = find_lib(), .trace = TRACING_NONE, .kept_up = true}};
+    struct boot_options o = {.machine = {.lib = options_find_lib(), .trace = TRACING_NONE, .kept_up = true}};
     char **word = options_parse(&boot_options, &o, argc, argv);
 
     o.machine.machine = word[0];
@@ -230,8 +167,8 @@ static int command_boot(int argc, char **argv)
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file gives the number of nodes; omit -d");
     tracing_check(&boot_options, &o.machine.trace);
-    check_harts(&boot_options, &o.machine);
-    run_for_debugger(&boot_options, &o.machine);
+    options_check_harts(&boot_options, &o.machine);
+    options_run_for_debugger(&boot_options, &o.machine);
     check_set(&boot_options, &o.machine);
     o.name = options_machine_name(&boot_options, o.name);
     return boot_machine(&o);
@@ -274,6 +211,8 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"run", command_run, "boot a machine, run a program on it, shut it down"},
+    {"replay", replay_command, "repeat a recorded run, with nothing but its recording"},
+    {"record", record_command, "show what a recording contains"},
     {"boot", command_boot, "boot a machine and keep it running for xnc"},
     {"down", command_down, "shut down a running machine"},
     {"ps", ps_command, "list running machines and their programs"},

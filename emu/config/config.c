@@ -5,6 +5,7 @@
  * What must be unique in the whole machine is noted with its line as it is read, so that an error can name both places:
  * I/O nodes, SI nodes (each has one channel 13), volumes, images.
  */
+#define _GNU_SOURCE /* open_memstream */
 #include "emu/config/config.h"
 
 #include <assert.h>
@@ -402,6 +403,19 @@ static bool load_machine(struct config_reader *l, const config_setting_t *root, 
     return load_parts(l, root) && good;
 }
 
+/* Returns the settings as text; NULL: no memory. */
+static char *write_text(config_t *parsed)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
+
+    if (!f)
+        return NULL;
+    config_write(parsed, f);
+    return fclose(f) == 0 ? text : NULL;
+}
+
 int config_check(struct machine_config *config, const char *path, const char *image_folder,
                  void (*say)(void *ctx, const char *fault), void *ctx, char *error, size_t error_bytes)
 {
@@ -416,6 +430,8 @@ int config_check(struct machine_config *config, const char *path, const char *im
     config_t parsed;
     bool good = setting_parse(&l.r, &parsed) && overrides_apply(&l.r, config_root_setting(&parsed)) &&
                 load_machine(&l, config_root_setting(&parsed), image_folder);
+    if (good)
+        config->text = write_text(&parsed);
     free(l.drive_line);
     free(l.io_line);
     free(l.si_user);
@@ -456,6 +472,7 @@ void config_free(struct machine_config *config)
     free(config->cost);
     free(config->fault);
     free(config->path);
+    free(config->text);
     inputs_free(&config->files);
     topo_free(&config->topo);
     *config = (struct machine_config){0};

@@ -22,6 +22,7 @@ struct config_cost { /* of `timing` or an entry of `cycles = { ... }`: the cost 
 struct machine_config {
     struct topo topo;
     char *path;          /* of the machine file; NULL: config_default */
+    char *text;          /* the machine file with what it includes and with --set: another ncube reads it as this one */
     struct inputs files; /* the machine file and those that it includes */
     uint32_t n_costs;
     struct config_cost *cost;               /* in this order: a later one replaces an earlier one */

@@ -102,6 +102,7 @@ static int make_tables(struct front *f, char *error, size_t error_bytes)
         snprintf(error, error_bytes, "no memory for the front end");
         return -1;
     }
+    streams_record(&f->streams, f->options.recording, "machine");
     if (f->options.keeps_going)
         streams_keep_going(&f->streams);
     list_volumes(f);

@@ -35,6 +35,7 @@ struct front_options { /* what it points to outlives the front end */
     const struct topo *topo;
     int out, err;     /* descriptors for the output of nsdisks, and for the front end's lines that concern no job */
     bool keeps_going; /* writing to them never waits (streams.h) */
+    struct recording *recording; /* of the run; NULL: none */
 };
 
 /* Makes a front end for a machine. 0, and the caller frees *front; or -1 with one clear line in error. */

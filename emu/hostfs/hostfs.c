@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "emu/base/oneline.h"
 #include "emu/hostfs/hostfs_calls.h"
@@ -65,7 +66,7 @@ static const struct operation operations[] = {
 #define OPERATION_ONE(name, number) +1
 _Static_assert(sizeof operations / sizeof *operations == 0 FILE_OPS(OPERATION_ONE), "every request has its entry");
 
-static int32_t decode(struct hostfs *s, struct hostfs_call *c, uint32_t parts, const uint8_t *bytes, size_t n)
+static int32_t decode(struct hostfs_call *c, uint32_t parts, const uint8_t *bytes, size_t n)
 {
     const struct file_request *r = &c->request;
     struct file_parts split;
@@ -82,11 +83,7 @@ static int32_t decode(struct hostfs *s, struct hostfs_call *c, uint32_t parts, c
         return -N_ENOTSUP;
     if (r->drive != 0)
         return -N_ENODEV;
-    if ((parts & PART_OFFSET) && r->offset > INT64_MAX)
-        return -N_EINVAL;
-    if (!(parts & PART_FILE) || r->sfid <= SFID_STDERR)
-        return 0;
-    return open_files_find(&s->files, r->sfid, c->node, c->procid, &c->file);
+    return (parts & PART_OFFSET) && r->offset > INT64_MAX ? -N_EINVAL : 0;
 }
 
 /* Whether the first part of a name of several is a file. */
@@ -126,6 +123,40 @@ static int32_t refuse_name(struct hostfs *s, const struct hostfs_call *c)
     return -N_EACCES;
 }
 
+static bool is_in_tmp(const struct hostfs *s, const struct hostfs_call *c)
+{
+    return hostfs_name_in_tmp(s, c->name) || hostfs_name_in_tmp(s, c->name2);
+}
+
+/* Runs what depends on the host, or on what it has answered before. */
+static int32_t run_on_host(struct hostfs *s, struct hostfs_call *c, const struct operation *op, uint32_t parts)
+{
+    if ((parts & PART_FILE)) {
+        int32_t found = open_files_find(&s->files, c->request.sfid, c->node, c->procid, &c->file);
+
+        if (found < 0)
+            return found;
+    }
+    if (!seen_reserve(&s->seen))
+        return -N_ENOMEM;
+    if (is_in_tmp(s, c))
+        return run_in_tmp(s, c, op);
+    return op->act ? op->act(s, c) : -N_ENOTSUP;
+}
+
+#define CHECKED_BYTES 256u /* of a request: all but data */
+
+static int32_t run_recorded(struct hostfs *s, struct hostfs_call *c, const struct operation *op, uint32_t parts,
+                            const struct recorded_request *q)
+{
+    if (recording_is_replayed(s->recording))
+        return recording_take_reply(s->recording, q, c->payload, FILE_IO_MAX_BYTES, &c->payload_bytes);
+    int32_t status = run_on_host(s, c, op, parts);
+    recording_note_reply(s->recording, q, status, c->payload, c->payload_bytes);
+    return status;
+}
+
+/* The streams have a place of their own in a recording (streams_record). */
 static int32_t run(struct hostfs *s, struct hostfs_call *c, uint32_t type, const uint8_t *bytes, size_t n)
 {
     uint32_t parts;
@@ -134,18 +165,18 @@ static int32_t run(struct hostfs *s, struct hostfs_call *c, uint32_t type, const
         return -N_ENOSYS;
 
     const struct operation *op = &operations[INDEX(type)];
-    int32_t decoded = decode(s, c, parts, bytes, n);
+    int32_t decoded = decode(c, parts, bytes, n);
     if (decoded < 0)
         return decoded;
-    if (!seen_reserve(&s->seen))
-        return -N_ENOMEM;
-    if ((parts & PART_FILE) && !c->file)
+    if ((parts & PART_FILE) && c->request.sfid <= SFID_STDERR)
         return op->on_stream ? op->on_stream(s, c) : op->stream;
-    if (hostfs_name_in_tmp(s, c->name) || hostfs_name_in_tmp(s, c->name2))
-        return run_in_tmp(s, c, op);
-    if ((parts & PART_NAME) && s->folder.root < 0 && !hostfs_device(c->name))
+    if ((parts & PART_NAME) && !s->serves && !hostfs_device(c->name) && !is_in_tmp(s, c))
         return refuse_name(s, c);
-    return op->act ? op->act(s, c) : -N_ENOTSUP;
+    if (!s->recording)
+        return run_on_host(s, c, op, parts);
+    const struct recorded_request q = {c->node, c->procid, type,
+                                       (uint32_t)crc32(0, bytes, n < CHECKED_BYTES ? (unsigned)n : CHECKED_BYTES)};
+    return run_recorded(s, c, op, parts, &q);
 }
 
 size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
@@ -211,6 +242,7 @@ int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, 
     }
     s->streams = lines->streams;
     s->lines = lines;
+    s->serves = folder != NULL;
     seen_start(&s->seen);
     if (open_folder(s, folder) < 0) {
         const char *why = strerror(errno), *advice = explain_folder(errno);
@@ -236,9 +268,20 @@ void hostfs_free(struct hostfs *s)
     free(s);
 }
 
+void hostfs_record(struct hostfs *s, struct recording *r, bool serves)
+{
+    s->recording = r;
+    s->serves = serves;
+}
+
 struct host_file *hostfs_open_program(struct hostfs *s, const char *name)
 {
-    int fd = beneath_open(&s->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    int fd = recording_is_replayed(s->recording)
+                 ? recording_take_program(s->recording)
+                 : beneath_open(&s->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+
+    if (recording_is_written(s->recording))
+        recording_note_program(s->recording, fd);
 
     return fd < 0 ? NULL : host_files_take(&s->files.host, fd);
 }

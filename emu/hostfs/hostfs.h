@@ -11,6 +11,7 @@
 #ifndef NCUBE_HOSTFS_H
 #define NCUBE_HOSTFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,10 @@ struct hostfs;
  * folder or may not be entered, or the kernel is too old. */
 int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, char *error, size_t error_bytes);
 void hostfs_free(struct hostfs *s);
+
+/* Lets a recording note each reply that depends on the host's files, or, in a replay, give it. `serves`: a folder is
+ * served; in a replay the server has been made without one. Before the first request. */
+void hostfs_record(struct hostfs *s, struct recording *r, bool serves);
 
 /* Answers one request. Returns the length in bytes of the reply at *reply (struct file_reply and its payload), which is
  * valid until the next call; 0 if the request is shorter than its header. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,35 @@ void streams_free(struct streams *s)
     free(s->buffer);
     s->buffer = NULL;
     streams_drop(s);
+}
+
+static void record_terminals(struct streams *s, const char *name)
+{
+    for (int i = 0; i < STREAMS; i++) {
+        char which[64];
+        int reason;
+
+        snprintf(which, sizeof which, "%s terminal %d", name, i);
+        struct recorded_calls *c = recording_calls(s->recording, which);
+        if (recording_is_replayed(s->recording))
+            s->terminal[i] = recorded_calls_take(c, false, &reason) != 0;
+        else
+            recorded_calls_note(c, false, s->terminal[i], 0);
+    }
+}
+
+void streams_record(struct streams *s, struct recording *r, const char *name)
+{
+    char calls[64];
+
+    if (!r)
+        return;
+    s->recording = r;
+    snprintf(calls, sizeof calls, "%s reads", name);
+    s->reads = recording_calls(r, calls);
+    snprintf(calls, sizeof calls, "%s writes", name);
+    s->writes = recording_calls(r, calls);
+    record_terminals(s, name);
 }
 
 void streams_keep_going(struct streams *s)
@@ -87,17 +117,33 @@ static void end_input(struct streams *s, int32_t error)
     s->error = error;
 }
 
-/* Reads more input from the host. 0 (bytes were added, or the end was noted), -N_EINTR or -N_EAGAIN. */
-static int32_t fill_buffer(struct streams *s)
+static void make_room(struct streams *s)
 {
-    int32_t waited = wait_ready(s, s->fd[STREAM_IN], POLLIN);
-
-    if (waited == -N_EINTR || waited == -N_EAGAIN)
-        return waited;
-
     memmove(s->buffer, s->buffer + s->start, s->end - s->start);
     s->end -= s->start;
     s->start = 0;
+}
+
+/* What the program has read, it reads again; no read is answered beyond that (streams_read). */
+static int32_t fill_from_recording(struct streams *s)
+{
+    make_room(s);
+    size_t got = recording_take_input(s->recording, s->buffer + s->end, BUFFER_BYTES - s->end);
+    s->end += got;
+    if (got == 0)
+        end_input(s, 0);
+    return 0;
+}
+
+/* Reads more input from the host. 0 (bytes were added, or the end was noted), -N_EINTR or -N_EAGAIN. */
+static int32_t fill_buffer(struct streams *s)
+{
+    if (recording_is_replayed(s->recording))
+        return fill_from_recording(s);
+    int32_t waited = wait_ready(s, s->fd[STREAM_IN], POLLIN);
+    if (waited == -N_EINTR || waited == -N_EAGAIN)
+        return waited;
+    make_room(s);
 
     ssize_t got = read(s->fd[STREAM_IN], s->buffer + s->end, BUFFER_BYTES - s->end);
     if (got > 0)
@@ -124,7 +170,7 @@ static int64_t find_input(struct streams *s, size_t bytes)
     return n;
 }
 
-int64_t streams_read(struct streams *s, void *buffer, size_t bytes)
+static int64_t read_input(struct streams *s, void *buffer, size_t bytes)
 {
     if (bytes > BUFFER_BYTES)
         return -N_EINVAL;
@@ -135,6 +181,24 @@ int64_t streams_read(struct streams *s, void *buffer, size_t bytes)
         return s->error;
     memcpy(buffer, s->buffer + s->start, n);
     s->start += n;
+    return n;
+}
+
+/* A read gives the bytes that it gave, unless it failed. */
+int64_t streams_read(struct streams *s, void *buffer, size_t bytes)
+{
+    int reason;
+
+    if (recording_is_replayed(s->recording)) {
+        int64_t recorded = recorded_calls_take(s->reads, 0, &reason);
+
+        return recorded < 0 ? recorded : read_input(s, buffer, bytes);
+    }
+    int64_t n = read_input(s, buffer, bytes);
+    if (recording_is_written(s->recording)) {
+        recording_note_input(s->recording, buffer, n > 0 ? (size_t)n : 0);
+        recorded_calls_note(s->reads, 0, n < 0 ? n : 0, 0);
+    }
     return n;
 }
 
@@ -256,11 +320,29 @@ bool streams_ready(struct streams *s, enum stream which, size_t bytes)
     return bytes > BUFFER_BYTES || find_input(s, bytes) != -N_EAGAIN;
 }
 
+/* Writes what the recorded run has written; what the host makes of it now changes nothing. */
+static int64_t write_as_recorded(struct streams *s, enum stream which, const uint8_t *bytes, size_t n)
+{
+    int reason;
+    int64_t put = recorded_calls_take(s->writes, (int64_t)n, &reason);
+
+    if (put > (int64_t)n)
+        put = (int64_t)n;
+    if (put > 0 && !s->lost)
+        s->lost = write_all(s, which, bytes, (size_t)put) != put;
+    return put;
+}
+
 int64_t streams_write(struct streams *s, enum stream which, const void *bytes, size_t n)
 {
     if (which != STREAM_OUT && which != STREAM_ERR)
         return -N_EBADF;
     if (s->terminal[which])
         progress_yield(bytes, n);
-    return s->keeps_going ? write_or_hold(s, which, bytes, n) : write_all(s, which, bytes, n);
+    if (s->keeps_going)
+        return write_or_hold(s, which, bytes, n);
+    if (recording_is_replayed(s->recording))
+        return write_as_recorded(s, which, bytes, n);
+    int64_t put = write_all(s, which, bytes, n);
+    return recording_is_written(s->recording) ? recorded_calls_note(s->writes, (int64_t)n, put, 0) : put;
 }

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/record/recording.h"
+
 #define STREAMS_CHECK_MS 200
 
 enum stream { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAMS };
@@ -40,12 +42,20 @@ struct streams {
     bool ended;        /* the host has no more input: end of file, or `error` */
     int32_t error;     /* 0, or the negative n_error that ended the input */
     bool keeps_going;
+    struct recording *recording;    /* streams_record; NULL: none */
+    struct recorded_calls *reads, *writes;
+    bool lost;                      /* in a replay: the host has not taken all output */
     struct streams_rest rest[STREAMS]; /* of the outputs, when they keep going */
 };
 
 /* Sets up streams over three descriptors. 0, or -N_ENOMEM. */
 int streams_init(struct streams *s, int in, int out, int err, bool (*interrupted)(void *arg), void *arg);
 void streams_free(struct streams *s);
+
+/* Lets a recording note what the host does to the streams, whose name there this is; or, in a replay, give it: then no
+ * input is read, and a program is told of its output what was recorded. Before the first read or write; not for
+ * streams that keep going. */
+void streams_record(struct streams *s, struct recording *r, const char *name);
 
 /* Makes the streams never wait for the host. */
 void streams_keep_going(struct streams *s);

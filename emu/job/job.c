@@ -26,7 +26,7 @@ static int read_program(struct job *j, uint32_t i, uint64_t ram_bytes, char *err
 
     if (program_read(&own->image, p, &j->options, ram_bytes, error, error_bytes) < 0)
         return -1;
-    own->fd = program_open(p->path);
+    own->fd = program_open(program_file(p));
     j->part[i].image = &own->image;
     j->part[i].argv = p->argv;
     j->part[i].argc = p->argc;
@@ -72,12 +72,15 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
 {
     if (!make_tables(j))
         return fail_for_memory(j, error, error_bytes);
+    streams_record(&j->streams, j->options.recording, "program");
     if (j->options.keeps_going)
         streams_keep_going(&j->streams);
     if (read_programs(j, topo->ram_bytes, error, error_bytes) < 0)
         return -1;
-    if (hostfs_new(&j->files, j->options.serve, &j->lines, error, error_bytes) < 0)
+    const char *folder = recording_is_replayed(j->options.recording) ? NULL : j->options.serve;
+    if (hostfs_new(&j->files, folder, &j->lines, error, error_bytes) < 0)
         return -1;
+    hostfs_record(j->files, j->options.recording, j->options.serve != NULL);
     const struct lives_options lives = {
         .job = j->id, .base = j->base, .nodes = j->nodes, .files = j->files, .send = j->ops->send, .ctx = j->ctx};
     j->lives = lives_new(&lives);

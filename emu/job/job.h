@@ -44,6 +44,7 @@ enum job_status_rule {
 
 struct job_program {
     const char *path;
+    const char *file; /* where it is read, if not at `path`, which is then its name only; or NULL */
     char *const *argv; /* argv[0 .. argc-1] */
     int argc;
     uint32_t nodes;                /* 0: an equal share of those that are left */
@@ -65,6 +66,7 @@ struct job_options { /* what it points to outlives the job */
     bool hosted;      /* no programs */
     bool keeps_going; /* the standard streams never wait (streams.h) */
     int in, out, err; /* the standard streams' descriptors */
+    struct recording *recording; /* of the run; NULL: none */
 };
 
 struct job_ops {

@@ -30,12 +30,17 @@ static void override_sizes(struct program_note *note, const struct job_options *
         note->comm_bytes = o->comm_bytes;
 }
 
+const char *program_file(const struct job_program *p)
+{
+    return p->file ? p->file : p->path;
+}
+
 int program_read(struct elf_image *image, const struct job_program *p, const struct job_options *o, uint64_t ram_bytes,
                  char *error, size_t error_bytes)
 {
     if (p->image)
         *image = *p->image;
-    else if (elf_image_read(image, p->path, error, error_bytes) < 0)
+    else if (elf_image_read(image, program_file(p), error, error_bytes) < 0)
         return -1;
     override_sizes(&image->note, o);
     uint64_t stack_bytes = elf_stack_bytes(image, o->stack_bytes);

@@ -14,6 +14,8 @@ int program_read(struct elf_image *image, const struct job_program *p, const str
                  char *error, size_t error_bytes);
 /* Sends a load to the job's nodes (load_send_program). 0, or -N_ENOMEM before anything was sent. */
 int program_send(const struct load_program *p, struct job *j);
+/* Where the program is read. */
+const char *program_file(const struct job_program *p);
 /* Opens a program for where.h. -1: it cannot be opened. */
 int program_open(const char *path);
 

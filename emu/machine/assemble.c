@@ -25,6 +25,7 @@
 #include "emu/machine/explain.h"
 #include "emu/machine/operate.h"
 #include "emu/machine/outputs.h"
+#include "emu/machine/recorded.h"
 #include "emu/qemu/cost.h"
 #include "emu/qemu/fiber.h"
 #include "vertex/contract/system.h"
@@ -34,10 +35,30 @@
 
 /* ---- Reading everything that a run needs; nothing is started before ---- */
 
+/* The machine file of a recording keeps its name. */
+static int read_recorded_config(struct machine *m)
+{
+    const struct machine_options *o = m->options;
+    char path[RECORDING_PATH_BYTES];
+
+    if (!recording_path(o->recording, RECORDED_MACHINE, path)) {
+        config_default(&m->config, o->dim);
+        return 0;
+    }
+    if (config_load(&m->config, path, NULL, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    free(m->config.path);
+    m->config.path = o->machine_name ? memory_copy_text(o->machine_name, SIZE_MAX) : NULL;
+    machine_reads(m, recording_file(o->recording), "the recording");
+    return 0;
+}
+
 static int read_config(struct machine *m)
 {
     const struct machine_options *o = m->options;
 
+    if (recording_is_replayed(o->recording))
+        return read_recorded_config(m);
     if (!o->machine) {
         config_default(&m->config, o->dim);
         return 0;
@@ -117,9 +138,34 @@ static int check_limits(struct machine *m)
     return limits_suffice(&needed, &there, m->error, sizeof m->error) ? 0 : machine_complain(m, "%s", m->error);
 }
 
+static void record_disk(struct machine *m, const struct topo_drive *drive, struct disk *disk)
+{
+    char name[RECORDED_NAME_BYTES];
+
+    snprintf(name, sizeof name, "drive %s", drive->volume);
+    disk_record(disk, recording_calls(m->options->recording, name));
+}
+
+/* The images of a recording are in memory. */
+static int open_recorded_disk(struct machine *m, const struct topo_drive *drive, struct disk **disk)
+{
+    char name[RECORDED_NAME_BYTES], path[RECORDING_PATH_BYTES];
+
+    snprintf(name, sizeof name, RECORDED_VOLUME, drive->volume);
+    recording_path(m->options->recording, name, path);
+    if (disk_open(disk, path, disk_model_find(drive->model), m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s: the volume %s, %s", recording_file(m->options->recording), drive->volume,
+                                m->error);
+    disk_set_rpm(*disk, drive->rpm);
+    record_disk(m, drive, *disk);
+    return 0;
+}
+
 /* Two drives on one image, under two names, would overwrite each other. */
 static int open_disk(struct machine *m, const struct topo_drive *drive, struct disk **disk)
 {
+    if (recording_is_replayed(m->options->recording))
+        return open_recorded_disk(m, drive, disk);
     const char *other = inputs_find(&m->inputs, drive->image);
 
     if (other)
@@ -129,6 +175,7 @@ static int open_disk(struct machine *m, const struct topo_drive *drive, struct d
     if (disk_open(disk, drive->image, disk_model_find(drive->model), m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
     disk_set_rpm(*disk, drive->rpm);
+    record_disk(m, drive, *disk);
     return 0;
 }
 
@@ -429,7 +476,8 @@ int machine_configure(struct machine *m, const struct machine_options *o)
     if (read_config(m) != 0)
         return -1;
     machine_reads(m, "/proc/self/exe", "ncube itself");
-    const struct front_options f = {.topo = &m->config.topo, .out = 1, .err = 2, .keeps_going = o->kept_up};
+    const struct front_options f = {.topo = &m->config.topo, .out = 1, .err = 2, .keeps_going = o->kept_up,
+                                   .recording = o->recording};
     if (front_new(&m->front, &f, &machine_front_ops, m, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
     return 0;

@@ -58,6 +58,10 @@ struct machine_options { /* they outlive the machine */
     uint16_t gdb_port;           /* on this port; 0: any free one */
     bool check;                  /* tells at the end what went wrong in silence (checking.h) */
     const char *core_dir;        /* folder for core files; NULL: none */
+    const char *record;          /* the command line's file for a recording */
+    struct recording *recording; /* to write or to replay; NULL: none */
+    bool light;                  /* it gets no programs */
+    char *machine_name;          /* in a replay: of the machine file; the configuration takes it. NULL: none */
     bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
                                   * ends the machine */
 };

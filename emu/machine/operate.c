@@ -290,6 +290,16 @@ static bool is_interrupted(const struct machine *m)
     return m->job_ended || host_ns(CLOCK_MONOTONIC_COARSE) >= m->resumed_ns + LOOK_MS * HOST_NS_PER_MS;
 }
 
+/* A replay whose program does not do what was recorded ends. */
+static void look_at_replay(struct machine *m)
+{
+    const char *why = recording_departure(m->options->recording);
+
+    if (why && !m->failed)
+        machine_complain(m, "%s: the replay leaves the recording at %.6f s: %s", recording_file(m->options->recording),
+                         (double)sched_now(m->sched) / CLOCK_HZ, why);
+}
+
 static bool on_finished(void *ctx)
 {
     struct machine *m = ctx;
@@ -297,6 +307,7 @@ static bool on_finished(void *ctx)
     follow_room(m);
     signals_note_progress(sched_now(m->sched));
     beat(m, false);
+    look_at_replay(m);
     return m->failed || front_finished(m->front);
 }
 

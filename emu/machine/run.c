@@ -15,12 +15,27 @@
 #include "emu/machine/explain.h"
 #include "emu/machine/operate.h"
 #include "emu/machine/outputs.h"
+#include "emu/machine/recorder.h"
+#include "emu/machine/replayer.h"
 
 struct run {
     const struct run_options *options;
     struct machine machine;
     uint32_t job;
+    uint32_t phase; /* how often run_to_end has been called */
+    int signal;     /* in a replay: what has ended the recorded run; else 0 */
 };
+
+static struct recording *recording_of(const struct run *r)
+{
+    return r->machine.options->recording;
+}
+
+/* The signal that ends the run, or 0. */
+static int ending_signal(const struct run *r)
+{
+    return signals_asked() != 0 ? signals_asked() : r->signal;
+}
 
 /* Says how the run fails, to the user and to the trace. */
 __attribute__((format(printf, 3, 4))) static void say_end(struct machine *m, enum trace_end how, const char *format,
@@ -86,12 +101,13 @@ static void report_limit(struct machine *m, const struct job *j)
     report_unfinished(m, j, WAITS_IN_PLACE | (m->stub || m->cores || m->checking ? WAITS_PLACES : 0));
 }
 
-static void report_signal(struct machine *m, const struct job *j)
+/* A replay prints the same: only places that are the same in every run. */
+static void report_signal(struct machine *m, const struct job *j, int signal)
 {
     progress_erase();
     if (j && !job_has_ended(j))
-        machine_say("ended by %s at %.6f s", signals_name(signals_asked()), machine_seconds(m));
-    report_unfinished(m, j, WAITS_PLACES);
+        machine_say("ended by %s at %.6f s", signals_name(signal), machine_seconds(m));
+    report_unfinished(m, j, m->options->recording ? WAITS_IN_PLACE : WAITS_PLACES);
 }
 
 /* A program that is stuck because one of its nodes has died did not cause the deadlock itself. */
@@ -170,27 +186,70 @@ static void stop(struct run *r)
     front_stop(r->machine.front);
 }
 
-static void trace_signal(struct machine *m)
+static void trace_signal(struct machine *m, int signal)
 {
     char text[64];
 
-    if (signals_asked() == SIGINT)
+    if (signal == SIGINT)
         snprintf(text, sizeof text, "ended by Ctrl-C (SIGINT)");
-    else if (signals_asked() != 0)
-        snprintf(text, sizeof text, "ended by the signal %s", signals_name(signals_asked()));
+    else if (signal != 0)
+        snprintf(text, sizeof text, "ended by the signal %s", signals_name(signal));
     else
         snprintf(text, sizeof text, "ended by gdb");
     tracing_say_end(m, TRACE_END_SIGNAL, sched_now(m->sched), text);
+}
+
+/* The machine has paused somewhere. It runs on to where virtual time is, so that a replay, which runs to this limit,
+ * finds it in the same state. */
+static void record_signal(struct run *r)
+{
+    uint64_t now_cycles = sched_now(r->machine.sched);
+
+    if (!recording_is_written(recording_of(r)))
+        return;
+    machine_run(&r->machine, now_cycles);
+    recording_note_signal(recording_of(r), &(struct recorded_signal){r->phase, now_cycles, signals_asked(), false});
+}
+
+/* Returns the signal that the recorded run has got in this phase, or NULL. */
+static const struct recorded_signal *recorded_signal(const struct run *r)
+{
+    const struct recorded_signal *s = recording_next_signal(recording_of(r));
+
+    return s && s->phase == r->phase ? s : NULL;
+}
+
+/* Returns true if a replay has come to a recorded signal. */
+static bool takes_recorded_signal(struct run *r, enum sched_end end)
+{
+    const struct recorded_signal *s = recorded_signal(r);
+
+    if (!s || end == SCHED_STOPPED || r->machine.failed)
+        return false;
+    r->signal = s->signal;
+    recording_drop_signal(recording_of(r));
+    return true;
+}
+
+static void end_by_signal(struct run *r)
+{
+    trace_signal(&r->machine, ending_signal(r));
+    if (ending_signal(r) != 0)
+        report_signal(&r->machine, front_find_job(r->machine.front, r->job), ending_signal(r));
+    stop(r);
 }
 
 /* Returns true if the machine has something left to do: an orderly end, or an end without nodes that do not answer. */
 static bool goes_on(struct run *r, enum sched_end end)
 {
     if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
-        trace_signal(&r->machine);
-        if (signals_asked() != 0)
-            report_signal(&r->machine, front_find_job(r->machine.front, r->job));
-        stop(r);
+        record_signal(r);
+        recording_let_go(recording_of(r));
+        end_by_signal(r);
+        return true;
+    }
+    if (takes_recorded_signal(r, end)) {
+        end_by_signal(r);
         return true;
     }
     if (end == SCHED_DEADLOCK && debugger_stuck(&r->machine, r->job))
@@ -199,15 +258,23 @@ static bool goes_on(struct run *r, enum sched_end end)
     return end == SCHED_DEADLOCK && front_give_up(r->machine.front);
 }
 
+static uint64_t limit_of(const struct run *r)
+{
+    const struct recorded_signal *s = recorded_signal(r);
+
+    return s && s->cycles < r->options->limit_cycles ? s->cycles : r->options->limit_cycles;
+}
+
 static enum sched_end run_to_end(struct run *r)
 {
     enum sched_end end;
 
     signals_be_orderly();
     do
-        end = machine_run(&r->machine, r->options->limit_cycles);
+        end = machine_run(&r->machine, limit_of(r));
     while (goes_on(r, end));
     progress_erase();
+    r->phase++;
     return end;
 }
 
@@ -229,11 +296,28 @@ static int begin(struct run *r)
         return machine_complain(m, "%s", m->error);
     for (uint32_t i = 0; i < r->options->job.programs; i++)
         machine_reads(m, r->options->job.program[i].path, "the program");
-    if (machine_build(m) != 0)
+    if (machine_build(m) != 0 || recorder_begin(m, r->options) != 0)
         return -1;
     cores_begin(m, r->job);
     checking_begin(m, r->job);
     return debugger_begin(m, r->job);
+}
+
+/* Returns 0, or -1 after one line. */
+static int conclude_recording(struct run *r, int status)
+{
+    struct machine *m = &r->machine;
+    const struct job *j = m->front ? front_find_job(m->front, r->job) : NULL;
+
+    if (recorder_end(m, status) != 0)
+        return -1;
+    if (!recording_is_replayed(recording_of(r)) || !m->sched || m->failed || recording_was_let_go(recording_of(r)))
+        return 0;
+    if (j && j->streams.lost) {
+        machine_say("not all of the replay's output could be written");
+        return -1;
+    }
+    return replayer_ends_so(m, status) ? 0 : -1;
 }
 
 int run_program(const struct run_options *o)
@@ -254,8 +338,10 @@ int run_program(const struct run_options *o)
         if (status == RUN_DEADLOCK)
             end_orderly(&r);
     }
-    if (signals_asked() != 0)
-        status = RUN_SIGNAL + signals_asked();
+    if (ending_signal(&r) != 0)
+        status = RUN_SIGNAL + ending_signal(&r);
+    if (conclude_recording(&r, status) != 0 && status == 0)
+        status = RUN_FAILED;
     if (machine_free(&r.machine) != 0 && status == 0)
         status = RUN_FAILED;
     return status;

@@ -62,6 +62,7 @@ struct disk {
     struct buffer buffer;
     uint64_t done_cycles; /* of the last command */
     struct disk_statistics statistics;
+    struct recorded_calls *calls; /* NULL: not recorded */
 };
 
 /* ---- Geometry and movement ---------------------------------------------------------------- */
@@ -286,15 +287,36 @@ struct disk_statistics disk_statistics(const struct disk *d)
 
 /* ---- The image ---------------------------------------------------------------------------- */
 
-int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer)
+static int transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer)
 {
-    if (!has_sectors(d, sector, sectors))
-        return NCU_EDRIVE;
     errno = 0;
     size_t bytes = (size_t)sectors * SECTOR_BYTES;
     off_t at = (off_t)(sector * SECTOR_BYTES);
     ssize_t moved = write ? host_write(d->fd, buffer, bytes, at) : host_read(d->fd, buffer, bytes, at);
     return moved == (ssize_t)bytes ? NCU_OK : NCU_EMEDIA;
+}
+
+int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer)
+{
+    if (!has_sectors(d, sector, sectors))
+        return NCU_EDRIVE;
+    int status = transfer(d, write, sector, sectors, buffer), reason = status == NCU_OK ? 0 : errno;
+    if (recorded_calls_are_replayed(d->calls))
+        status = (int)recorded_calls_take(d->calls, status, &reason);
+    else if (d->calls)
+        recorded_calls_note(d->calls, NCU_OK, status, reason);
+    errno = reason;
+    return status;
+}
+
+void disk_record(struct disk *d, struct recorded_calls *calls)
+{
+    d->calls = calls;
+}
+
+int disk_image(const struct disk *d)
+{
+    return d->fd;
 }
 
 static bool fail(char *error, size_t error_bytes, const char *image, const char *format, ...)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/record/recording.h"
+
 struct disk;
 
 struct disk_model { /* every constant's source is in disk_model.c and docs/timing.md */
@@ -37,6 +39,10 @@ uint32_t disk_model_most_rpm(const struct disk_model *model);
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes);
 /* Lets the drive turn at that speed instead of its model's; before its first command. */
 void disk_set_rpm(struct disk *d, uint32_t rpm);
+/* Lets a recording note what the host does to the image's reads and writes, or give it in a replay (recording.h). */
+void disk_record(struct disk *d, struct recorded_calls *calls);
+/* Returns the image's descriptor, which stays the drive's. */
+int disk_image(const struct disk *d);
 /* Closes the image and frees the disk. NULL is allowed. */
 void disk_close(struct disk *d);
 /* Returns the number of sectors of the image. */

@@ -1,0 +1,180 @@
+/*
+ * The first entries of a recording. recording.json says what it is and names the others:
+ *
+ *   machine.conf      the machine file, with what it includes and with --set
+ *   programs/0, ...   the executables
+ *   volumes/df00 ...  the images before the run, without free blocks
+ */
+#include "emu/machine/recorder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "emu/config/overrides.h"
+#include "emu/disk/used_blocks.h"
+#include "emu/job/program.h"
+#include "emu/machine/outputs.h"
+#include "emu/machine/recorded.h"
+#include "emu/record/digest.h"
+
+/* ---- What it says ---- */
+
+static json_t *describe_parts(const struct machine *m)
+{
+    static const char *const part[] = {"vertex.elf", "nsdisk.elf"};
+    char digest[DIGEST_TEXT_BYTES];
+    json_t *parts = json_object();
+
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        recorded_part_digest(m->options->lib, part[i], digest);
+        json_object_set_new(parts, part[i], json_string(digest));
+    }
+    return parts;
+}
+
+static json_t *describe_machine(const struct machine *m)
+{
+    json_t *set = json_array();
+
+    for (uint32_t i = 0; overrides_at(i); i++)
+        json_array_append_new(set, recorded_text(overrides_at(i)));
+    return json_pack("{s:o*, s:i, s:o}", "name", m->config.path ? recorded_text(m->config.path) : NULL, "dimension",
+                     (int)m->config.topo.dim, "set", set);
+}
+
+static json_t *describe_program(const struct job_program *p, bool light)
+{
+    json_t *words = json_array();
+    char digest[DIGEST_TEXT_BYTES];
+    struct stat st = {0};
+
+    for (int i = 0; i < p->argc; i++)
+        json_array_append_new(words, recorded_text(p->argv[i]));
+    digest_path(program_file(p), digest);
+    stat(program_file(p), &st);
+    return json_pack("{s:o, s:o, s:i, s:b, s:i, s:s, s:I, s:b}", "path", recorded_text(p->path), "words", words, "nodes",
+                     (int)p->nodes, "piped", (int)p->piped, "dimension", (int)p->dim, "sha256", digest, "bytes",
+                     (json_int_t)st.st_size, "included", (int)!light);
+}
+
+static json_t *describe_job(const struct run_options *o)
+{
+    const struct job_options *j = &o->job;
+    json_t *programs = json_array();
+
+    for (uint32_t i = 0; i < j->programs; i++)
+        json_array_append_new(programs, describe_program(&j->program[i], o->machine.light));
+    return json_pack("{s:i, s:o*, s:I, s:I, s:I, s:i, s:b, s:b, s:o*, s:o*, s:o}", "dimension", (int)j->dim, "serve",
+                     j->serve ? recorded_text(j->serve) : NULL, "stack_bytes", (json_int_t)j->stack_bytes, "heap_bytes",
+                     (json_int_t)j->heap_bytes, "comm_bytes", (json_int_t)j->comm_bytes, "status_rule",
+                     (int)j->status_rule, "label", (int)j->label, "registers", (int)j->registers, "limit_cycles",
+                     o->limit_cycles == UINT64_MAX ? NULL : json_integer((json_int_t)o->limit_cycles), "command",
+                     o->machine.program ? recorded_text(o->machine.program) : NULL, "programs", programs);
+}
+
+static json_t *describe_volumes(const struct machine *m)
+{
+    json_t *volumes = json_array();
+
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++)
+            json_array_append_new(volumes, json_string(m->config.topo.io[i].drive[d].volume));
+    return volumes;
+}
+
+static json_t *describe_run(const struct machine *m, const struct run_options *o)
+{
+    return json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "what", "a recording of ncube", "format", RECORDING_FORMAT,
+                     "timing", RECORDING_TIMING, "parts", describe_parts(m), "machine", describe_machine(m), "job",
+                     describe_job(o), "volumes", describe_volumes(m));
+}
+
+/* ---- What it contains ---- */
+
+static void add_programs(struct recording *r, const struct job_options *j)
+{
+    for (uint32_t i = 0; i < j->programs; i++) {
+        struct stat st;
+        char name[RECORDED_NAME_BYTES];
+        int fd = open(program_file(&j->program[i]), O_RDONLY | O_CLOEXEC);
+
+        if (fd >= 0 && fstat(fd, &st) == 0) {
+            const struct file_extent all = {0, (uint64_t)st.st_size};
+
+            snprintf(name, sizeof name, RECORDED_PROGRAM, i);
+            recording_add_file(r, name, fd, all.bytes, &all, 1);
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+}
+
+static void add_volume(struct recording *r, const char *volume, const struct disk *disk)
+{
+    struct stat st;
+    char name[RECORDED_NAME_BYTES];
+    size_t n;
+
+    if (fstat(disk_image(disk), &st) < 0)
+        return;
+    struct file_extent *extent = used_blocks(disk_image(disk), (uint64_t)st.st_size, &n);
+    snprintf(name, sizeof name, RECORDED_VOLUME, volume);
+    recording_add_file(r, name, disk_image(disk), (uint64_t)st.st_size, extent, n);
+    free(extent);
+}
+
+static void add_volumes(struct recording *r, const struct machine *m)
+{
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++)
+            add_volume(r, m->config.topo.io[i].drive[d].volume, m->disk[i * DRIVE_MAX + d]);
+}
+
+/* The trace, the report and the statistics are open already; a recording would replace them at its end. */
+static int check_file(struct machine *m, const char *path)
+{
+    const struct machine_options *o = m->options;
+    const char *other = o->statistics_file && strcmp(o->statistics_file, path) == 0 ? "--stats"
+                        : o->trace.report && strcmp(o->trace.report, path) == 0     ? "--report"
+                        : o->trace.path && strcmp(o->trace.path, path) == 0         ? "--trace"
+                                                                                    : NULL;
+
+    if (other)
+        return machine_complain(m, "%s: %s writes this file, too; give another one", path, other);
+    return machine_check_output(m, "--record", path);
+}
+
+int recorder_begin(struct machine *m, const struct run_options *o)
+{
+    struct recording *r = m->options->recording;
+    char error[ERROR_LINE_BYTES];
+
+    if (!recording_is_written(r))
+        return 0;
+    if (check_file(m, recording_file(r)) != 0)
+        return -1;
+    if (recording_open(r, error) < 0)
+        return machine_complain(m, "%s", error);
+    recording_add_json(r, RECORDED_ABOUT, describe_run(m, o));
+    if (m->config.text)
+        recording_add_text(r, RECORDED_MACHINE, m->config.text);
+    if (!o->machine.light)
+        add_programs(r, &o->job);
+    add_volumes(r, m);
+    return 0;
+}
+
+int recorder_end(struct machine *m, int status)
+{
+    struct recording *r = m->options->recording;
+    char error[ERROR_LINE_BYTES];
+
+    if (!recording_is_written(r) || !m->sched)
+        return 0;
+    json_t *end = json_pack("{s:i, s:I}", "status", status, "cycles", (json_int_t)sched_now(m->sched));
+    return recording_close(r, end, error) < 0 ? machine_complain(m, "%s", error) : 0;
+}

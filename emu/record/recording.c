@@ -1,0 +1,337 @@
+/* A recording's life, and what is noted and taken: all but the replies for files (recording_replies.c). */
+#include "emu/record/recording.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "emu/base/memory.h"
+#include "emu/record/digest.h"
+#include "emu/record/recording_parts.h"
+
+/* ---- Writing ---- */
+
+struct recording *recording_new(const char *path)
+{
+    struct recording *r = memory_new(1, sizeof *r);
+
+    r->path = path;
+    r->file.fd = -1;
+    r->replies.fd = -1;
+    r->served = json_array();
+    return r;
+}
+
+int recording_open(struct recording *r, char *error)
+{
+    char why[ERROR_LINE_BYTES];
+
+    if (new_file_open(&r->file, r->path, error) < 0)
+        return -1;
+    if (pack_begin(&r->pack, r->file.fd, why) == 0)
+        return 0;
+    new_file_close(&r->file, -1, why);
+    return error_line(error, "%s: %.200s", r->path, why);
+}
+
+const char *recording_file(const struct recording *r)
+{
+    return r->path;
+}
+
+/* Notes the first failure. */
+static void judge(struct recording *r, int result)
+{
+    r->failed = r->failed || result < 0;
+}
+
+void recording_add(struct recording *r, const char *name, const void *bytes, size_t n)
+{
+    if (r->pack && !r->failed)
+        judge(r, pack_add(r->pack, name, bytes, n, r->error));
+}
+
+void recording_add_text(struct recording *r, const char *name, const char *text)
+{
+    recording_add(r, name, text, strlen(text));
+}
+
+void recording_add_json(struct recording *r, const char *name, json_t *json)
+{
+    char *text = json_dumps(json, JSON_COMPACT);
+
+    if (text)
+        recording_add_text(r, name, text);
+    else
+        judge(r, error_line(r->error, "no memory for %s", name));
+    free(text);
+    json_decref(json);
+}
+
+void recording_add_file(struct recording *r, const char *name, int fd, uint64_t bytes,
+                        const struct file_extent *extent, size_t extents)
+{
+    if (r->pack && !r->failed)
+        judge(r, pack_add_file(r->pack, name, fd, bytes, extent, extents, r->error));
+}
+
+static json_t *describe_calls(const struct recording *r)
+{
+    const struct recorded_calls *c;
+    json_t *all = json_object();
+
+    SLIST_FOREACH(c, &r->calls, entry) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < c->n; i++)
+            json_array_append_new(list, json_pack("[I, I, i]", (json_int_t)c->unusual[i].call,
+                                                  (json_int_t)c->unusual[i].result, c->unusual[i].reason));
+        if (c->n > 0)
+            json_object_set_new(all, c->name, list);
+        else
+            json_decref(list);
+    }
+    return all;
+}
+
+static json_t *describe_signals(const struct recording *r)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < r->signals; i++)
+        json_array_append_new(list, json_pack("[i, I, i, b]", (int)r->signal[i].phase,
+                                              (json_int_t)r->signal[i].cycles, r->signal[i].signal,
+                                              (int)r->signal[i].at_once));
+    return list;
+}
+
+static int write_end(struct recording *r, json_t *end)
+{
+    recording_add(r, RECORDING_INPUT, r->input ? r->input : (const uint8_t *)"", r->input_bytes);
+    replies_flush(r);
+    json_object_set_new(end, "calls", describe_calls(r));
+    json_object_set_new(end, "signals", describe_signals(r));
+    json_object_set(end, "served", r->served);
+    json_object_set_new(end, "replies", json_integer((json_int_t)r->replies.all));
+    char *text = json_dumps(end, JSON_COMPACT);
+    if (!text)
+        judge(r, error_line(r->error, "no memory for its end"));
+    int result = pack_end(r->pack, r->failed ? NULL : text, r->error);
+    judge(r, result);
+    r->pack = NULL;
+    free(text);
+    return r->failed ? -1 : 0;
+}
+
+int recording_close(struct recording *r, json_t *end, char *error)
+{
+    char why[ERROR_LINE_BYTES] = "";
+    bool opened = r->pack != NULL;
+
+    int result = opened ? write_end(r, end) : 0;
+    json_decref(end);
+    if (!opened)
+        return 0;
+    if (result < 0)
+        error_line(error, "%s: %.400s; there is no recording", r->path, r->error);
+    if (new_file_close(&r->file, result, why) < 0 && result == 0)
+        result = error_line(error, "%.700s; there is no recording", why);
+    return result;
+}
+
+/* ---- Life ---- */
+
+void recording_free(struct recording *r)
+{
+    char error[ERROR_LINE_BYTES];
+
+    if (!r)
+        return;
+    pack_end(r->pack, NULL, error);
+    if (r->file.fd >= 0)
+        new_file_close(&r->file, -1, error);
+    for (struct recorded_calls *c; (c = SLIST_FIRST(&r->calls));) {
+        SLIST_REMOVE_HEAD(&r->calls, entry);
+        free(c->name);
+        free(c->unusual);
+        free(c);
+    }
+    replies_free(&r->replies);
+    unpacked_free(&r->entries);
+    json_decref(r->about);
+    json_decref(r->end);
+    json_decref(r->served);
+    free(r->input);
+    free(r->signal);
+    free(r->departure);
+    free(r);
+}
+
+bool recording_is_written(const struct recording *r)
+{
+    return r && !r->replayed;
+}
+
+bool recording_is_replayed(const struct recording *r)
+{
+    return r && r->replayed;
+}
+
+void recording_depart(struct recording *r, const char *format, ...)
+{
+    char text[ERROR_LINE_BYTES];
+    va_list arguments;
+
+    if (r->departure || r->let_go)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    r->departure = memory_copy_text(text, strlen(text));
+}
+
+const char *recording_departure(const struct recording *r)
+{
+    return r ? r->departure : NULL;
+}
+
+void recording_let_go(struct recording *r)
+{
+    if (r)
+        r->let_go = true;
+}
+
+bool recording_was_let_go(const struct recording *r)
+{
+    return r && r->let_go;
+}
+
+/* ---- Standard input ---- */
+
+void recording_note_input(struct recording *r, const void *bytes, size_t n)
+{
+    if (n == 0)
+        return;
+    r->input = memory_grow(r->input, &r->input_room, r->input_bytes + n, 1);
+    memcpy(r->input + r->input_bytes, bytes, n);
+    r->input_bytes += n;
+}
+
+size_t recording_take_input(struct recording *r, void *bytes, size_t room)
+{
+    size_t left = r->input_bytes - r->input_taken, n = left < room ? left : room;
+
+    if (n > 0)
+        memcpy(bytes, r->input + r->input_taken, n);
+    r->input_taken += n;
+    return n;
+}
+
+/* ---- Calls ---- */
+
+struct recorded_calls *recording_calls(struct recording *r, const char *name)
+{
+    struct recorded_calls *c;
+
+    if (!r)
+        return NULL;
+    SLIST_FOREACH(c, &r->calls, entry)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    c = memory_new(1, sizeof *c);
+    *c = (struct recorded_calls){.of = r, .name = memory_copy_text(name, strlen(name))};
+    SLIST_INSERT_HEAD(&r->calls, c, entry);
+    return c;
+}
+
+int64_t recorded_calls_note(struct recorded_calls *c, int64_t usual, int64_t result, int reason)
+{
+    uint64_t call = c->calls++;
+
+    if (result == usual && reason == 0)
+        return result;
+    c->unusual = memory_grow(c->unusual, &c->room, c->n + 1, sizeof *c->unusual);
+    c->unusual[c->n++] = (struct unusual){call, result, reason};
+    return result;
+}
+
+int64_t recorded_calls_take(struct recorded_calls *c, int64_t usual, int *reason)
+{
+    uint64_t call = c->calls++;
+
+    *reason = 0;
+    if (c->taken == c->n || c->unusual[c->taken].call != call)
+        return usual;
+    *reason = c->unusual[c->taken].reason;
+    return c->unusual[c->taken++].result;
+}
+
+bool recorded_calls_are_written(const struct recorded_calls *c)
+{
+    return c && !c->of->replayed;
+}
+
+bool recorded_calls_are_replayed(const struct recorded_calls *c)
+{
+    return c && c->of->replayed;
+}
+
+/* ---- Programs ---- */
+
+/* The same program is kept once. */
+static bool is_served(const struct recording *r, const char *digest)
+{
+    for (size_t i = 0; i < json_array_size(r->served); i++) {
+        const char *known = json_string_value(json_array_get(r->served, i));
+
+        if (known && strcmp(known, digest) == 0)
+            return true;
+    }
+    return false;
+}
+
+void recording_note_program(struct recording *r, int fd)
+{
+    char digest[DIGEST_TEXT_BYTES], name[DIGEST_TEXT_BYTES + sizeof RECORDING_SERVED];
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !digest_file(fd, digest)) {
+        json_array_append_new(r->served, json_null());
+        return;
+    }
+    const struct file_extent all = {0, (uint64_t)st.st_size};
+    snprintf(name, sizeof name, RECORDING_SERVED, digest);
+    if (!is_served(r, digest))
+        recording_add_file(r, name, fd, all.bytes, &all, 1);
+    json_array_append_new(r->served, json_string(digest));
+}
+
+int recording_take_program(struct recording *r)
+{
+    const char *digest = json_string_value(json_array_get(r->served, r->served_taken++));
+    char name[DIGEST_TEXT_BYTES + sizeof RECORDING_SERVED], path[RECORDING_PATH_BYTES];
+
+    snprintf(name, sizeof name, RECORDING_SERVED, digest ? digest : "");
+    return digest && recording_path(r, name, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+/* ---- Signals ---- */
+
+void recording_note_signal(struct recording *r, const struct recorded_signal *s)
+{
+    r->signal = memory_grow(r->signal, &r->signals_room, r->signals + 1, sizeof *r->signal);
+    r->signal[r->signals++] = *s;
+}
+
+const struct recorded_signal *recording_next_signal(const struct recording *r)
+{
+    return recording_is_replayed(r) && !r->let_go && r->signals_taken < r->signals ? &r->signal[r->signals_taken] : NULL;
+}
+
+void recording_drop_signal(struct recording *r)
+{
+    r->signals_taken++;
+}

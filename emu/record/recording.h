@@ -1,0 +1,128 @@
+/*
+ * A recording: all that the host has put into a run (docs/record.md). One that is written notes it; one that is
+ * replayed gives it again, and nothing of the host is asked.
+ *
+ *   run      recording_new   -> recording_open -> recording_add...  -> note... -> recording_close
+ *   replay   recording_read  -> recording_json, recording_path      -> take...
+ *
+ * Those who ask the host have a pointer to the run's recording, NULL if there is none, and call recording_is_written
+ * and recording_is_replayed. What is noted is kept in memory, and written in pieces; the first failure of writing ends
+ * the recording, not the run: recording_close tells it.
+ */
+#ifndef NCUBE_RECORDING_H
+#define NCUBE_RECORDING_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/error_line.h"
+#include "emu/record/pack.h"
+
+/* The version of the file's format, and of the machine's timing: to be raised when a machine with equal kernels, images
+ * and programs takes other virtual times than before, as by a change of the network's, the drives' or an instruction's
+ * model. A recording is replayed by the same versions only. */
+#define RECORDING_FORMAT 1
+#define RECORDING_TIMING 1
+
+struct recording;
+
+/* ---- Writing ---- */
+
+/* Makes one that is to be written to `path`, which outlives it. Never NULL; the caller frees it. */
+struct recording *recording_new(const char *path);
+/* Opens the file, which gets its name at the end. Returns 0, or -1 with one line that names it. */
+int recording_open(struct recording *r, char *error);
+const char *recording_file(const struct recording *r);
+/* Add an entry. */
+void recording_add_json(struct recording *r, const char *name, json_t *json); /* takes the JSON */
+void recording_add_text(struct recording *r, const char *name, const char *text);
+void recording_add_file(struct recording *r, const char *name, int fd, uint64_t bytes,
+                        const struct file_extent *extent, size_t extents);
+/* Adds what was noted, and what `end` says of the run's end, which it takes; closes the file and names it. Returns 0,
+ * or -1 with one line if there is no recording now. An older file of that name is then as it was. */
+int recording_close(struct recording *r, json_t *end, char *error);
+
+/* ---- Reading ---- */
+
+/* Reads and checks all of a file. Returns 0, and the caller frees it; or -1 with one line that names the file: missing,
+ * no recording, cut, damaged, of another version. */
+int recording_read(struct recording **r, const char *path, char *error);
+/* What the first and the last entry say. */
+const json_t *recording_about(const struct recording *r);
+const json_t *recording_end(const struct recording *r);
+/* The entries, for those who list them. */
+const struct unpacked *recording_entries(const struct recording *r);
+/* Writes a path by which an entry can be opened as a file while the recording lasts. False: there is none. */
+#define RECORDING_PATH_BYTES 40
+bool recording_path(const struct recording *r, const char *name, char path[RECORDING_PATH_BYTES]);
+
+void recording_free(struct recording *r); /* or NULL */
+
+bool recording_is_written(const struct recording *r);
+bool recording_is_replayed(const struct recording *r);
+
+/* A replay whose program does something else than was recorded cannot go on. recording_depart notes why, once;
+ * recording_departure returns it, or NULL. */
+void recording_depart(struct recording *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *recording_departure(const struct recording *r);
+
+/* A replay whose user ends it, or its program, leaves the recording without a word. */
+void recording_let_go(struct recording *r); /* or NULL */
+bool recording_was_let_go(const struct recording *r);
+
+/* ---- Standard input ---- */
+
+void recording_note_input(struct recording *r, const void *bytes, size_t n);
+/* Returns the number of bytes, 0 at the end. */
+size_t recording_take_input(struct recording *r, void *bytes, size_t room);
+
+/* ---- Calls whose result is the usual one unless the host interferes ---- */
+
+struct recorded_calls;
+
+/* The calls of that name, which both runs make in the same order. They are the recording's; NULL if that is NULL. */
+struct recorded_calls *recording_calls(struct recording *r, const char *name);
+/* Note the result of the next call. With `reason`, an errno, it is unusual, too. Returns `result`. */
+int64_t recorded_calls_note(struct recorded_calls *c, int64_t usual, int64_t result, int reason);
+/* Returns the result of the next call, and its reason: `usual` and 0, unless another one was recorded. */
+int64_t recorded_calls_take(struct recorded_calls *c, int64_t usual, int *reason);
+bool recorded_calls_are_written(const struct recorded_calls *c); /* or NULL */
+bool recorded_calls_are_replayed(const struct recorded_calls *c);
+
+/* ---- Replies to requests for the host's files ---- */
+
+struct recorded_request {
+    uint32_t node, procid, type;
+    uint32_t check; /* of its bytes */
+};
+
+/* `payload` may be as long as the protocol allows. */
+void recording_note_reply(struct recording *r, const struct recorded_request *q, int32_t status, const void *payload,
+                          size_t bytes);
+/* Returns the status of the next reply, and its payload of at most `room` bytes. If the request is another one than was
+ * recorded, the replay departs: -N_EIO. */
+int32_t recording_take_reply(struct recording *r, const struct recorded_request *q, void *payload, size_t room,
+                             size_t *bytes);
+
+/* Programs that programs load from the served folder. fd: -1 if it could not be opened. The one that is taken is
+ * another descriptor of the recorded file, which the caller closes; or -1. */
+void recording_note_program(struct recording *r, int fd);
+int recording_take_program(struct recording *r);
+
+/* ---- Signals ---- */
+
+struct recorded_signal {
+    uint32_t phase; /* of the run: which of its calls of the machine */
+    uint64_t cycles;
+    int signal;
+    bool at_once; /* it has ended ncube without an orderly end */
+};
+
+void recording_note_signal(struct recording *r, const struct recorded_signal *s);
+/* Returns the next signal that has not been dropped, or NULL. */
+const struct recorded_signal *recording_next_signal(const struct recording *r);
+void recording_drop_signal(struct recording *r);
+
+#endif

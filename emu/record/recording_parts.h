@@ -1,0 +1,90 @@
+/*
+ * Private to recording*.c.
+ *
+ *   recording.c            its life, and what is noted
+ *   recording_replies.c    replies to requests
+ *   recording_read.c       reading one
+ */
+#ifndef NCUBE_RECORDING_PARTS_H
+#define NCUBE_RECORDING_PARTS_H
+
+#include <sys/queue.h>
+
+#include "emu/base/new_file.h"
+#include "emu/record/recording.h"
+
+#define RECORDING_INPUT "input"
+#define RECORDING_TABLE "replies/%06u.json" /* [node, process, type, check, status, bytes, offset], ... */
+#define RECORDING_DATA  "replies/%06u.data" /* the bytes that the table's offsets count, those before included */
+#define RECORDING_SERVED "served/%s"        /* by SHA-256 */
+
+struct unusual {
+    uint64_t call;
+    int64_t result;
+    int reason;
+};
+
+struct recorded_calls {
+    SLIST_ENTRY(recorded_calls) entry;
+    struct recording *of;
+    char *name;
+    uint64_t calls; /* that have been made */
+    struct unusual *unusual;
+    size_t n, room;
+    size_t taken;
+};
+
+struct recorded_reply {
+    struct recorded_request request;
+    int32_t status;
+    uint32_t bytes;
+    uint64_t at;
+};
+
+struct known_data; /* where data is that other replies have, too */
+
+struct replies {
+    struct recorded_reply *reply; /* written: those of the present piece */
+    size_t n, room;
+    size_t taken;
+    uint8_t *data; /* written: of the present piece */
+    size_t data_bytes, data_room;
+    uint64_t data_before; /* bytes of data in the pieces before */
+    uint32_t pieces;
+    int fd; /* read: all data, in memory */
+    struct known_data *known;
+    size_t known_n, known_room;
+    uint64_t all; /* replies, in all pieces */
+};
+
+struct recording {
+    bool replayed, let_go;
+    char *departure;
+    SLIST_HEAD(, recorded_calls) calls;
+    struct recorded_signal *signal;
+    size_t signals, signals_room, signals_taken;
+    struct replies replies;
+    uint8_t *input;
+    size_t input_bytes, input_room, input_taken;
+    json_t *served; /* SHA-256 or null, in the order in which they were opened */
+    size_t served_taken;
+    /* to be written */
+    const char *path;
+    struct new_file file;
+    struct pack *pack; /* NULL: not open, or it has failed */
+    bool failed;
+    char error[ERROR_LINE_BYTES];
+    /* that has been read */
+    struct unpacked entries;
+    json_t *about, *end;
+};
+
+/* Adds an entry of bytes, unless writing has failed. */
+void recording_add(struct recording *r, const char *name, const void *bytes, size_t n);
+
+/* recording_replies.c */
+void replies_flush(struct recording *r);
+int replies_read(struct recording *r, char *error);
+void replies_free(struct replies *s);
+
+#endif
