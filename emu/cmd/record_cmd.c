@@ -17,7 +17,8 @@ struct words {
     bool json;
 };
 
-static const struct option_line lines[] = {{"json", NULL, "as JSON", OPTION_INTO(OPTION_FLAG, struct words, json)}, {0}};
+static const struct option_line lines[] = {{"json", NULL, "as JSON", OPTION_INTO(OPTION_FLAG, struct words, json)},
+                                           {0}};
 
 static const struct options options = {
     .command = "ncube record",
@@ -44,8 +45,7 @@ static void print_end(const struct recording *r)
     size_t signals = json_array_size(json_object_get(end, "signals"));
 
     printf("%-12s status %d at %.6f s%s\n", "end", (int)json_integer_value(json_object_get(end, "status")),
-           (double)json_integer_value(json_object_get(end, "cycles")) / CLOCK_HZ,
-           signals > 0 ? ", by a signal" : "");
+           (double)json_integer_value(json_object_get(end, "cycles")) / CLOCK_HZ, signals > 0 ? ", by a signal" : "");
     int replies = (int)json_integer_value(json_object_get(end, "replies"));
     if (replies > 0)
         printf("%-12s %d repl%s to requests for files\n", "host", replies, replies == 1 ? "y" : "ies");
@@ -56,8 +56,10 @@ static void print_programs(const struct recording *r, const json_t *programs)
     json_t *p;
     size_t i;
 
-    json_array_foreach(programs, i, p) {
-        char name[RECORDED_NAME_BYTES], path[RECORDING_PATH_BYTES], *file = recorded_text_of(json_object_get(p, "path"));
+    json_array_foreach(programs, i, p)
+    {
+        char name[RECORDED_NAME_BYTES], path[RECORDING_PATH_BYTES],
+            *file = recorded_text_of(json_object_get(p, "path"));
 
         snprintf(name, sizeof name, RECORDED_PROGRAM, (uint32_t)i);
         printf("%-12s %s, %" JSON_INTEGER_FORMAT " bytes, SHA-256 %.16s...%s\n", "program", file ? one_line(file) : "",
@@ -96,9 +98,9 @@ static json_t *list_entries(const struct recording *r)
     json_t *entries = json_array();
 
     for (size_t i = 0; i < u->n; i++)
-        json_array_append_new(entries, json_pack("{s:o, s:I, s:I}", "name", json_text(u->entry[i].name), "bytes",
-                                                 (json_int_t)u->entry[i].bytes, "data",
-                                                 (json_int_t)u->entry[i].stored));
+        json_array_append_new(entries,
+                              json_pack("{s:o, s:I, s:I}", "name", json_text(u->entry[i].name), "bytes",
+                                        (json_int_t)u->entry[i].bytes, "data", (json_int_t)u->entry[i].stored));
     return entries;
 }
 

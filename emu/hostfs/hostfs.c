@@ -276,9 +276,8 @@ void hostfs_record(struct hostfs *s, struct recording *r, bool serves)
 
 struct host_file *hostfs_open_program(struct hostfs *s, const char *name)
 {
-    int fd = recording_is_replayed(s->recording)
-                 ? recording_take_program(s->recording)
-                 : beneath_open(&s->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    int fd = recording_is_replayed(s->recording) ? recording_take_program(s->recording)
+                                                 : beneath_open(&s->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 
     if (recording_is_written(s->recording))
         recording_note_program(s->recording, fd);

@@ -39,9 +39,9 @@ struct hostfs {
     bool has_tmp; /* "/tmp" is in memory: */
     struct tmp_files tmp;
     struct recording *recording; /* NULL: none */
-    bool serves;    /* a folder, or a replay has the replies of a run that did */
-    bool refused;   /* the line that no folder is served has been printed */
-    uint8_t *reply; /* struct file_reply and room for the longest payload */
+    bool serves;                 /* a folder, or a replay has the replies of a run that did */
+    bool refused;                /* the line that no folder is served has been printed */
+    uint8_t *reply;              /* struct file_reply and room for the longest payload */
 };
 
 struct hostfs_call { /* one request, decoded */

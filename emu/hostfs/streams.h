@@ -42,9 +42,9 @@ struct streams {
     bool ended;        /* the host has no more input: end of file, or `error` */
     int32_t error;     /* 0, or the negative n_error that ended the input */
     bool keeps_going;
-    struct recording *recording;    /* streams_record; NULL: none */
+    struct recording *recording; /* streams_record; NULL: none */
     struct recorded_calls *reads, *writes;
-    bool lost;                      /* in a replay: the host has not taken all output */
+    bool lost;                         /* in a replay: the host has not taken all output */
     struct streams_rest rest[STREAMS]; /* of the outputs, when they keep going */
 };
 

@@ -44,7 +44,7 @@ enum job_status_rule {
 
 struct job_program {
     const char *path;
-    const char *file; /* where it is read, if not at `path`, which is then its name only; or NULL */
+    const char *file;  /* where it is read, if not at `path`, which is then its name only; or NULL */
     char *const *argv; /* argv[0 .. argc-1] */
     int argc;
     uint32_t nodes;                /* 0: an equal share of those that are left */
@@ -60,12 +60,12 @@ struct job_options { /* what it points to outlives the job */
     const char *serve;                            /* host folder that the programs may reach, NULL: none */
     uint64_t stack_bytes, heap_bytes, comm_bytes; /* 0: as the programs' notes say, or the default */
     enum job_status_rule status_rule;
-    bool label;       /* lines of output begin with their node */
-    bool registers;   /* a fault prints them */
-    bool waits;       /* for a free subcube (boot.c) */
-    bool hosted;      /* no programs */
-    bool keeps_going; /* the standard streams never wait (streams.h) */
-    int in, out, err; /* the standard streams' descriptors */
+    bool label;                  /* lines of output begin with their node */
+    bool registers;              /* a fault prints them */
+    bool waits;                  /* for a free subcube (boot.c) */
+    bool hosted;                 /* no programs */
+    bool keeps_going;            /* the standard streams never wait (streams.h) */
+    int in, out, err;            /* the standard streams' descriptors */
     struct recording *recording; /* of the run; NULL: none */
 };
 

@@ -56,9 +56,9 @@ static json_t *describe_program(const struct job_program *p, bool light)
         json_array_append_new(words, recorded_text(p->argv[i]));
     digest_path(program_file(p), digest);
     stat(program_file(p), &st);
-    return json_pack("{s:o, s:o, s:i, s:b, s:i, s:s, s:I, s:b}", "path", recorded_text(p->path), "words", words, "nodes",
-                     (int)p->nodes, "piped", (int)p->piped, "dimension", (int)p->dim, "sha256", digest, "bytes",
-                     (json_int_t)st.st_size, "included", (int)!light);
+    return json_pack("{s:o, s:o, s:i, s:b, s:i, s:s, s:I, s:b}", "path", recorded_text(p->path), "words", words,
+                     "nodes", (int)p->nodes, "piped", (int)p->piped, "dimension", (int)p->dim, "sha256", digest,
+                     "bytes", (json_int_t)st.st_size, "included", (int)!light);
 }
 
 static json_t *describe_job(const struct run_options *o)

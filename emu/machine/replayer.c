@@ -1,3 +1,7 @@
+/*
+ * The options of a run out of its recording. What this ncube lacks to repeat the run exactly is found before anything
+ * is started.
+ */
 #include "emu/machine/replayer.h"
 
 #include <stdlib.h>
@@ -21,15 +25,17 @@ static int check_parts(const struct run_options *o, const json_t *about, char *e
     json_t *wanted, *parts = json_object_get(about, "parts");
     char digest[DIGEST_TEXT_BYTES];
 
-    json_object_foreach(parts, name, wanted) {
+    json_object_foreach(parts, name, wanted)
+    {
         if (!json_is_string(wanted) || strchr(name, '/'))
             return incomplete(error);
         recorded_part_digest(o->machine.lib, name, digest);
         if (strcmp(digest, json_string_value(wanted)) != 0)
-            return error_line(error,
-                              "recorded with another %s (SHA-256 %.12s...) than this ncube's (%.12s...), with which the "
-                              "run would take other times; replay it with the ncube that recorded it",
-                              name, json_string_value(wanted), digest);
+            return error_line(
+                error,
+                "recorded with another %s (SHA-256 %.12s...) than this ncube's (%.12s...), with which the "
+                "run would take other times; replay it with the ncube that recorded it",
+                name, json_string_value(wanted), digest);
     }
     return json_is_object(parts) ? 0 : incomplete(error);
 }
@@ -148,8 +154,7 @@ int replayer_fill(struct run_options *o, struct replayer *p, char *error)
 {
     const json_t *about = recording_about(o->machine.recording);
 
-    return check_parts(o, about, error) < 0 || take_machine(o, p, about, error) < 0 ? -1
-                                                                                     : take_job(o, p, about, error);
+    return check_parts(o, about, error) < 0 || take_machine(o, p, about, error) < 0 ? -1 : take_job(o, p, about, error);
 }
 
 static void free_list(char **list)

@@ -1,8 +1,10 @@
-/* A recording's life, and what is noted and taken: all but the replies for files (recording_replies.c). */
+/*
+ * A recording's life, and what is noted and taken: standard input, unusual results of calls, programs, signals. The
+ * replies for files are in recording_replies.c.
+ */
 #include "emu/record/recording.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,7 +33,7 @@ int recording_open(struct recording *r, char *error)
 
     if (new_file_open(&r->file, r->path, error) < 0)
         return -1;
-    if (pack_begin(&r->pack, r->file.fd, why) == 0)
+    if (container_begin(&r->pack, r->file.fd, why) == 0)
         return 0;
     new_file_close(&r->file, -1, why);
     return error_line(error, "%s: %.200s", r->path, why);
@@ -40,42 +42,6 @@ int recording_open(struct recording *r, char *error)
 const char *recording_file(const struct recording *r)
 {
     return r->path;
-}
-
-/* Notes the first failure. */
-static void judge(struct recording *r, int result)
-{
-    r->failed = r->failed || result < 0;
-}
-
-void recording_add(struct recording *r, const char *name, const void *bytes, size_t n)
-{
-    if (r->pack && !r->failed)
-        judge(r, pack_add(r->pack, name, bytes, n, r->error));
-}
-
-void recording_add_text(struct recording *r, const char *name, const char *text)
-{
-    recording_add(r, name, text, strlen(text));
-}
-
-void recording_add_json(struct recording *r, const char *name, json_t *json)
-{
-    char *text = json_dumps(json, JSON_COMPACT);
-
-    if (text)
-        recording_add_text(r, name, text);
-    else
-        judge(r, error_line(r->error, "no memory for %s", name));
-    free(text);
-    json_decref(json);
-}
-
-void recording_add_file(struct recording *r, const char *name, int fd, uint64_t bytes,
-                        const struct file_extent *extent, size_t extents)
-{
-    if (r->pack && !r->failed)
-        judge(r, pack_add_file(r->pack, name, fd, bytes, extent, extents, r->error));
 }
 
 static json_t *describe_calls(const struct recording *r)
@@ -102,9 +68,8 @@ static json_t *describe_signals(const struct recording *r)
     json_t *list = json_array();
 
     for (size_t i = 0; i < r->signals; i++)
-        json_array_append_new(list, json_pack("[i, I, i, b]", (int)r->signal[i].phase,
-                                              (json_int_t)r->signal[i].cycles, r->signal[i].signal,
-                                              (int)r->signal[i].at_once));
+        json_array_append_new(list, json_pack("[i, I, i, b]", (int)r->signal[i].phase, (json_int_t)r->signal[i].cycles,
+                                              r->signal[i].signal, (int)r->signal[i].at_once));
     return list;
 }
 
@@ -118,9 +83,9 @@ static int write_end(struct recording *r, json_t *end)
     json_object_set_new(end, "replies", json_integer((json_int_t)r->replies.all));
     char *text = json_dumps(end, JSON_COMPACT);
     if (!text)
-        judge(r, error_line(r->error, "no memory for its end"));
-    int result = pack_end(r->pack, r->failed ? NULL : text, r->error);
-    judge(r, result);
+        recording_judge(r, error_line(r->error, "no memory for its end"));
+    int result = container_end(r->pack, r->failed ? NULL : text, r->error);
+    recording_judge(r, result);
     r->pack = NULL;
     free(text);
     return r->failed ? -1 : 0;
@@ -150,7 +115,7 @@ void recording_free(struct recording *r)
 
     if (!r)
         return;
-    pack_end(r->pack, NULL, error);
+    container_end(r->pack, NULL, error);
     if (r->file.fd >= 0)
         new_file_close(&r->file, -1, error);
     for (struct recorded_calls *c; (c = SLIST_FIRST(&r->calls));) {
@@ -168,45 +133,6 @@ void recording_free(struct recording *r)
     free(r->signal);
     free(r->departure);
     free(r);
-}
-
-bool recording_is_written(const struct recording *r)
-{
-    return r && !r->replayed;
-}
-
-bool recording_is_replayed(const struct recording *r)
-{
-    return r && r->replayed;
-}
-
-void recording_depart(struct recording *r, const char *format, ...)
-{
-    char text[ERROR_LINE_BYTES];
-    va_list arguments;
-
-    if (r->departure || r->let_go)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    r->departure = memory_copy_text(text, strlen(text));
-}
-
-const char *recording_departure(const struct recording *r)
-{
-    return r ? r->departure : NULL;
-}
-
-void recording_let_go(struct recording *r)
-{
-    if (r)
-        r->let_go = true;
-}
-
-bool recording_was_let_go(const struct recording *r)
-{
-    return r && r->let_go;
 }
 
 /* ---- Standard input ---- */
@@ -328,7 +254,8 @@ void recording_note_signal(struct recording *r, const struct recorded_signal *s)
 
 const struct recorded_signal *recording_next_signal(const struct recording *r)
 {
-    return recording_is_replayed(r) && !r->let_go && r->signals_taken < r->signals ? &r->signal[r->signals_taken] : NULL;
+    return recording_is_replayed(r) && !r->let_go && r->signals_taken < r->signals ? &r->signal[r->signals_taken]
+                                                                                   : NULL;
 }
 
 void recording_drop_signal(struct recording *r)

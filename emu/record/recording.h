@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "emu/base/error_line.h"
-#include "emu/record/pack.h"
+#include "emu/record/container.h"
 
 /* The version of the file's format, and of the machine's timing: to be raised when a machine with equal kernels, images
  * and programs takes other virtual times than before, as by a change of the network's, the drives' or an instruction's
@@ -38,8 +38,8 @@ const char *recording_file(const struct recording *r);
 /* Add an entry. */
 void recording_add_json(struct recording *r, const char *name, json_t *json); /* takes the JSON */
 void recording_add_text(struct recording *r, const char *name, const char *text);
-void recording_add_file(struct recording *r, const char *name, int fd, uint64_t bytes,
-                        const struct file_extent *extent, size_t extents);
+void recording_add_file(struct recording *r, const char *name, int fd, uint64_t bytes, const struct file_extent *extent,
+                        size_t extents);
 /* Adds what was noted, and what `end` says of the run's end, which it takes; closes the file and names it. Returns 0,
  * or -1 with one line if there is no recording now. An older file of that name is then as it was. */
 int recording_close(struct recording *r, json_t *end, char *error);

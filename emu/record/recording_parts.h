@@ -1,9 +1,9 @@
 /*
  * Private to recording*.c.
  *
- *   recording.c            its life, and what is noted
- *   recording_replies.c    replies to requests
- *   recording_read.c       reading one
+ *   recording_read.c  ----> recording.c  ----> recording_replies.c  ----> recording_entries.c
+ *
+ * Each calls only those behind it.
  */
 #ifndef NCUBE_RECORDING_PARTS_H
 #define NCUBE_RECORDING_PARTS_H
@@ -13,10 +13,10 @@
 #include "emu/base/new_file.h"
 #include "emu/record/recording.h"
 
-#define RECORDING_INPUT "input"
-#define RECORDING_TABLE "replies/%06u.json" /* [node, process, type, check, status, bytes, offset], ... */
-#define RECORDING_DATA  "replies/%06u.data" /* the bytes that the table's offsets count, those before included */
-#define RECORDING_SERVED "served/%s"        /* by SHA-256 */
+#define RECORDING_INPUT  "input"
+#define RECORDING_TABLE  "replies/%06u.json" /* [node, process, type, check, status, bytes, offset], ... */
+#define RECORDING_DATA   "replies/%06u.data" /* the bytes that the table's offsets count, those before included */
+#define RECORDING_SERVED "served/%s"         /* by SHA-256 */
 
 struct unusual {
     uint64_t call;
@@ -71,7 +71,7 @@ struct recording {
     /* to be written */
     const char *path;
     struct new_file file;
-    struct pack *pack; /* NULL: not open, or it has failed */
+    struct container *pack; /* NULL: not open, or it has failed */
     bool failed;
     char error[ERROR_LINE_BYTES];
     /* that has been read */
@@ -81,6 +81,9 @@ struct recording {
 
 /* Adds an entry of bytes, unless writing has failed. */
 void recording_add(struct recording *r, const char *name, const void *bytes, size_t n);
+
+/* Notes the first failure of writing. */
+void recording_judge(struct recording *r, int result);
 
 /* recording_replies.c */
 void replies_flush(struct recording *r);

@@ -1,4 +1,4 @@
-/* Reading a recording: all of it, before anything of it is used. */
+/* Reading a recording: all of it, before anything of it is used. Whatever a damaged one says is refused here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
-#include "emu/record/pack_parts.h"
+#include "emu/record/container_parts.h"
 #include "emu/record/recording_parts.h"
 
 static int damaged(char *error)
@@ -46,12 +46,14 @@ static int read_calls(struct recording *r, json_t *all, char *error)
     const char *name;
     json_t *list, *row;
 
-    json_object_foreach(all, name, list) {
+    json_object_foreach(all, name, list)
+    {
         struct recorded_calls *c = recording_calls(r, name);
         size_t i;
 
         c->unusual = memory_grow(c->unusual, &c->room, json_array_size(list) + 1, sizeof *c->unusual);
-        json_array_foreach(list, i, row) {
+        json_array_foreach(list, i, row)
+        {
             json_int_t call, result;
             int reason;
 
@@ -68,7 +70,8 @@ static int read_signals(struct recording *r, json_t *list, char *error)
     json_t *row;
     size_t i;
 
-    json_array_foreach(list, i, row) {
+    json_array_foreach(list, i, row)
+    {
         struct recorded_signal s = {0};
         json_int_t cycles;
         int phase, at_once;
@@ -100,8 +103,8 @@ static int read_parts(struct recording *r, int fd, char *error)
 
     if (unpack(&r->entries, fd, error) < 0)
         return -1;
-    r->about = read_json(r, PACK_FIRST);
-    r->end = read_json(r, PACK_END);
+    r->about = read_json(r, CONTAINER_FIRST);
+    r->end = read_json(r, CONTAINER_END);
     if (check_version(r, error) < 0)
         return -1;
     if (json_unpack(r->end, "{s:o, s:o, s:O}", "calls", &calls, "signals", &signals, "served", &r->served) < 0)
@@ -140,17 +143,4 @@ const json_t *recording_about(const struct recording *r)
 const json_t *recording_end(const struct recording *r)
 {
     return r->end;
-}
-
-const struct unpacked *recording_entries(const struct recording *r)
-{
-    return &r->entries;
-}
-
-bool recording_path(const struct recording *r, const char *name, char path[RECORDING_PATH_BYTES])
-{
-    const struct unpacked_entry *e = unpacked_find(&r->entries, name);
-
-    snprintf(path, RECORDING_PATH_BYTES, "/proc/self/fd/%d", e ? e->fd : -1);
-    return e;
 }

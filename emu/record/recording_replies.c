@@ -142,7 +142,8 @@ static int read_table(struct replies *s, const struct unpacked_entry *e, char *e
     free(text);
     if (result == 0)
         s->reply = memory_grow(s->reply, &s->room, s->n + json_array_size(table), sizeof *s->reply);
-    json_array_foreach(table, i, row) {
+    json_array_foreach(table, i, row)
+    {
         json_int_t check, bytes, at;
         int node, procid, type, status;
 

@@ -1,3 +1,7 @@
+/*
+ * Reading a container: every entry becomes a file in memory. What is wrong with it is told apart: another file than a
+ * recording, one that has been cut, one whose bytes are not those that were written.
+ */
 #define _GNU_SOURCE /* memfd_create */
 #include <archive.h>
 #include <archive_entry.h>
@@ -11,8 +15,8 @@
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/record/digest.h"
-#include "emu/record/pack.h"
-#include "emu/record/pack_parts.h"
+#include "emu/record/container.h"
+#include "emu/record/container_parts.h"
 
 #define BLOCK_BYTES    (256u << 10)
 #define END_MOST_BYTES (1u << 30)
@@ -68,9 +72,9 @@ static int take_entry(struct unpacking *u, struct archive_entry *header)
 {
     const char *name = archive_entry_pathname(header);
     la_int64_t bytes = archive_entry_size(header);
-    bool last = name && strcmp(name, PACK_END) == 0;
+    bool last = name && strcmp(name, CONTAINER_END) == 0;
 
-    if (!name || bytes < 0 || (u->to->n == 0 && strcmp(name, PACK_FIRST) != 0))
+    if (!name || bytes < 0 || (u->to->n == 0 && strcmp(name, CONTAINER_FIRST) != 0))
         return u->to->n == 0 ? error_line(u->error, "is no recording of ncube") : damaged(u, NULL);
     if (last)
         digest_end(&u->hash, u->digest);
@@ -84,12 +88,12 @@ static int take_entry(struct unpacking *u, struct archive_entry *header)
 
 static int check_end(const struct unpacking *u)
 {
-    const struct unpacked_entry *e = unpacked_find(u->to, PACK_END);
-    char wanted[sizeof PACK_DIGEST_FORMAT + DIGEST_TEXT_BYTES], *text;
+    const struct unpacked_entry *e = unpacked_find(u->to, CONTAINER_END);
+    char wanted[sizeof CONTAINER_DIGEST_FORMAT + DIGEST_TEXT_BYTES], *text;
 
     if (!e || e->bytes > END_MOST_BYTES)
         return error_line(u->error, "the recording has no end: it is not all there");
-    snprintf(wanted, sizeof wanted, PACK_DIGEST_FORMAT, u->digest);
+    snprintf(wanted, sizeof wanted, CONTAINER_DIGEST_FORMAT, u->digest);
     text = unpacked_text(e);
     size_t n = text ? strlen(text) : 0;
     bool same = n >= strlen(wanted) && strcmp(text + n - strlen(wanted), wanted) == 0;

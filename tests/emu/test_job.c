@@ -347,7 +347,8 @@ Test(job, programs_share_the_nodes)
 
 Test(job, each_program_is_loaded_on_its_part)
 {
-    struct job_program program[2] = {{path, arguments, 1, 3, false, 0, NULL}, {path, arguments, 1, 0, false, 0, NULL}};
+    struct job_program program[2] = {{path, NULL, arguments, 1, 3, false, 0, NULL},
+                                     {path, NULL, arguments, 1, 0, false, 0, NULL}};
     struct user u, other;
     uint32_t id, before = begin(&other, 2);
     struct job_options o = options_for(&u, 2, program, 2);

@@ -8,8 +8,8 @@
 #include "vertex/contract/machine.h"
 
 static char *words_a[] = {"a", "", "two words", NULL}, *words_b[] = {"./b", NULL};
-static const struct job_program programs[] = {{"a", words_a, 3, 5, false, 2, NULL},
-                                              {"/bin/b", words_b, 1, 0, true, 1, NULL}};
+static const struct job_program programs[] = {{"a", NULL, words_a, 3, 5, false, 2, NULL},
+                                              {"/bin/b", NULL, words_b, 1, 0, true, 1, NULL}};
 static const struct job_options options = {.dim = 3,
                                            .program = programs,
                                            .programs = 2,
@@ -64,7 +64,7 @@ Test(launch, without_a_folder_serves_none)
 Test(launch, that_is_too_long_is_not_packed)
 {
     char *huge = malloc(LINK_MESSAGE_MAX_BYTES + 1), *words[] = {"a", huge, NULL};
-    const struct job_program p = {"a", words, 2, 0, false, 0, NULL};
+    const struct job_program p = {"a", NULL, words, 2, 0, false, 0, NULL};
     const struct job_options o = {.program = &p, .programs = 1};
     size_t n;
 

@@ -1,5 +1,9 @@
+/*
+ * Writing a container: the entries one after another, each with a header in which nothing depends on the host, and a
+ * digest that grows with them.
+ */
 #define _GNU_SOURCE /* asprintf */
-#include "emu/record/pack.h"
+#include "emu/record/container.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -12,12 +16,12 @@
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/record/digest.h"
-#include "emu/record/pack_parts.h"
+#include "emu/record/container_parts.h"
 
 #define BLOCK_BYTES (256u << 10)
 #define PIECE_BYTES (256u << 10)
 
-struct pack {
+struct container {
     struct archive *archive;
     struct sha256_ctx hash;
 };
@@ -29,12 +33,12 @@ static int archive_fails(struct archive *a, char *error)
     return error_line(error, "%s", reason > 0 ? strerror(reason) : archive_error_string(a));
 }
 
-int pack_begin(struct pack **p, int fd, char *error)
+int container_begin(struct container **p, int fd, char *error)
 {
     struct archive *a = archive_write_new();
 
     *p = memory_new(1, sizeof **p);
-    **p = (struct pack){.archive = a};
+    **p = (struct container){.archive = a};
     sha256_init(&(*p)->hash);
     if (archive_write_add_filter_zstd(a) == ARCHIVE_OK &&
         archive_write_set_filter_option(a, "zstd", "compression-level", "1") == ARCHIVE_OK &&
@@ -43,7 +47,7 @@ int pack_begin(struct pack **p, int fd, char *error)
         archive_write_set_bytes_in_last_block(a, 1) == ARCHIVE_OK && archive_write_open_fd(a, fd) == ARCHIVE_OK)
         return 0;
     int result = archive_fails(a, error);
-    pack_end(*p, NULL, error);
+    container_end(*p, NULL, error);
     *p = NULL;
     return result;
 }
@@ -54,7 +58,7 @@ static void hash_name(struct sha256_ctx *hash, const char *name)
 }
 
 /* Begins an entry. Nothing in its header depends on the host. */
-static int begin_entry(struct pack *p, const char *name, uint64_t bytes, const struct file_extent *extent,
+static int begin_entry(struct container *p, const char *name, uint64_t bytes, const struct file_extent *extent,
                        size_t extents, char *error)
 {
     struct archive_entry *e = archive_entry_new();
@@ -73,7 +77,7 @@ static int begin_entry(struct pack *p, const char *name, uint64_t bytes, const s
     return result;
 }
 
-static int write_data(struct pack *p, const void *bytes, size_t n, char *error)
+static int write_data(struct container *p, const void *bytes, size_t n, char *error)
 {
     const char *next = bytes;
 
@@ -88,7 +92,7 @@ static int write_data(struct pack *p, const void *bytes, size_t n, char *error)
     return 0;
 }
 
-int pack_add(struct pack *p, const char *name, const void *bytes, size_t n, char *error)
+int container_add(struct container *p, const char *name, const void *bytes, size_t n, char *error)
 {
     if (begin_entry(p, name, n, NULL, 0, error) < 0)
         return -1;
@@ -97,7 +101,7 @@ int pack_add(struct pack *p, const char *name, const void *bytes, size_t n, char
 }
 
 /* libarchive takes the bytes of holes, too, and drops them. */
-static int skip_hole(struct pack *p, uint64_t bytes, char *error)
+static int skip_hole(struct container *p, uint64_t bytes, char *error)
 {
     static const char zeros[PIECE_BYTES];
     int result = 0;
@@ -107,7 +111,7 @@ static int skip_hole(struct pack *p, uint64_t bytes, char *error)
     return result;
 }
 
-static int add_extent(struct pack *p, int fd, const struct file_extent *x, char *piece, char *error)
+static int add_extent(struct container *p, int fd, const struct file_extent *x, char *piece, char *error)
 {
     int result = 0;
 
@@ -124,8 +128,8 @@ static int add_extent(struct pack *p, int fd, const struct file_extent *x, char 
     return result;
 }
 
-int pack_add_file(struct pack *p, const char *name, int fd, uint64_t bytes, const struct file_extent *extent,
-                  size_t extents, char *error)
+int container_add_file(struct container *p, const char *name, int fd, uint64_t bytes, const struct file_extent *extent,
+                       size_t extents, char *error)
 {
     char *piece = memory_new(PIECE_BYTES, 1);
     uint64_t at = 0;
@@ -144,17 +148,17 @@ int pack_add_file(struct pack *p, const char *name, int fd, uint64_t bytes, cons
 }
 
 /* The object without its last brace, and the digest behind it. */
-static char *add_digest(struct pack *p, const char *text)
+static char *add_digest(struct container *p, const char *text)
 {
     char digest[DIGEST_TEXT_BYTES], *whole;
 
     digest_end(&p->hash, digest);
-    if (asprintf(&whole, "%.*s" PACK_DIGEST_FORMAT, (int)strlen(text) - 1, text, digest) < 0)
+    if (asprintf(&whole, "%.*s" CONTAINER_DIGEST_FORMAT, (int)strlen(text) - 1, text, digest) < 0)
         return NULL;
     return whole;
 }
 
-int pack_end(struct pack *p, const char *text, char *error)
+int container_end(struct container *p, const char *text, char *error)
 {
     int result = 0;
 
@@ -163,7 +167,8 @@ int pack_end(struct pack *p, const char *text, char *error)
     if (text) {
         char *whole = add_digest(p, text);
 
-        result = whole ? pack_add(p, PACK_END, whole, strlen(whole), error) : error_line(error, "%s", strerror(ENOMEM));
+        result = whole ? container_add(p, CONTAINER_END, whole, strlen(whole), error)
+                       : error_line(error, "%s", strerror(ENOMEM));
         free(whole);
     }
     if (result == 0 && text && archive_write_close(p->archive) != ARCHIVE_OK)

@@ -4,8 +4,8 @@
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES), without the file's name.
  */
-#ifndef NCUBE_PACK_H
-#define NCUBE_PACK_H
+#ifndef NCUBE_CONTAINER_H
+#define NCUBE_CONTAINER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,17 +15,17 @@
 
 /* ---- Writing ---- */
 
-struct pack;
+struct container;
 
 /* Begins a container in an open file, which stays the caller's. */
-int pack_begin(struct pack **p, int fd, char *error);
-int pack_add(struct pack *p, const char *name, const void *bytes, size_t n, char *error);
+int container_begin(struct container **p, int fd, char *error);
+int container_add(struct container *p, const char *name, const void *bytes, size_t n, char *error);
 /* Adds the extents of a file of so many bytes, which are in ascending order. */
-int pack_add_file(struct pack *p, const char *name, int fd, uint64_t bytes, const struct file_extent *extent,
-                  size_t extents, char *error);
+int container_add_file(struct container *p, const char *name, int fd, uint64_t bytes, const struct file_extent *extent,
+                       size_t extents, char *error);
 /* Adds end.json, the text of a JSON object, to which it adds the digest; and frees the container. With `text` NULL only
  * frees it. */
-int pack_end(struct pack *p, const char *text, char *error);
+int container_end(struct container *p, const char *text, char *error);
 
 /* ---- Reading ---- */
 
