@@ -22,8 +22,9 @@ struct run {
     const struct run_options *options;
     struct machine machine;
     uint32_t job;
-    uint32_t phase; /* how often run_to_end has been called */
-    int signal;     /* in a replay: what has ended the recorded run; else 0 */
+    uint32_t round;   /* how often the machine has come to an end, and gone on */
+    int signal;       /* in a replay: that has ended the recorded run; else 0 */
+    bool signal_came; /* it has come now */
 };
 
 static struct recording *recording_of(const struct run *r)
@@ -208,27 +209,34 @@ static void record_signal(struct run *r)
     if (!recording_is_written(recording_of(r)))
         return;
     machine_run(&r->machine, now_cycles);
-    recording_note_signal(recording_of(r), &(struct recorded_signal){r->phase, now_cycles, signals_asked(), false});
+    recording_note_signal(recording_of(r), &(struct recorded_signal){r->round, now_cycles, signals_asked(), false});
 }
 
-/* Returns the signal that the recorded run has got in this phase, or NULL. */
+/* Returns the signal that the recorded run has got in this round, or NULL. */
 static const struct recorded_signal *recorded_signal(const struct run *r)
 {
     const struct recorded_signal *s = recording_next_signal(recording_of(r));
 
-    return s && s->phase == r->phase ? s : NULL;
+    return s && s->round == r->round ? s : NULL;
 }
 
-/* Returns true if a replay has come to a recorded signal. */
-static bool takes_recorded_signal(struct run *r, enum sched_end end)
+/* In a replay, lets the machine run to where the recorded run has got a signal. */
+static enum sched_end run_round(struct run *r)
 {
+    struct machine *m = &r->machine;
     const struct recorded_signal *s = recorded_signal(r);
+    uint64_t limit_cycles = r->options->limit_cycles;
+    enum sched_end end = machine_run(m, s && s->cycles < limit_cycles ? s->cycles : limit_cycles);
 
-    if (!s || end == SCHED_STOPPED || r->machine.failed)
-        return false;
-    r->signal = s->signal;
+    if (recording_is_written(recording_of(r)) && end == SCHED_STOPPED && signals_end() != 0)
+        recording_note_signal(recording_of(r),
+                              &(struct recorded_signal){r->round, sched_now(m->sched), signals_end(), true});
+    if (!s || end == SCHED_STOPPED || m->failed)
+        return end;
     recording_drop_signal(recording_of(r));
-    return true;
+    r->signal = s->signal;
+    r->signal_came = !s->at_once;
+    return s->at_once ? SCHED_STOPPED : end;
 }
 
 static void end_by_signal(struct run *r)
@@ -242,13 +250,15 @@ static void end_by_signal(struct run *r)
 /* Returns true if the machine has something left to do: an orderly end, or an end without nodes that do not answer. */
 static bool goes_on(struct run *r, enum sched_end end)
 {
+    bool comes = r->signal_came;
+
+    r->signal_came = false;
     if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
         record_signal(r);
         recording_let_go(recording_of(r));
-        end_by_signal(r);
-        return true;
+        comes = true;
     }
-    if (takes_recorded_signal(r, end)) {
+    if (comes) {
         end_by_signal(r);
         return true;
     }
@@ -258,23 +268,18 @@ static bool goes_on(struct run *r, enum sched_end end)
     return end == SCHED_DEADLOCK && front_give_up(r->machine.front);
 }
 
-static uint64_t limit_of(const struct run *r)
-{
-    const struct recorded_signal *s = recorded_signal(r);
-
-    return s && s->cycles < r->options->limit_cycles ? s->cycles : r->options->limit_cycles;
-}
-
 static enum sched_end run_to_end(struct run *r)
 {
     enum sched_end end;
+    bool more;
 
     signals_be_orderly();
-    do
-        end = machine_run(&r->machine, limit_of(r));
-    while (goes_on(r, end));
+    do {
+        end = run_round(r);
+        more = goes_on(r, end);
+        r->round++;
+    } while (more);
     progress_erase();
-    r->phase++;
     return end;
 }
 

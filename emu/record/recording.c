@@ -68,7 +68,7 @@ static json_t *describe_signals(const struct recording *r)
     json_t *list = json_array();
 
     for (size_t i = 0; i < r->signals; i++)
-        json_array_append_new(list, json_pack("[i, I, i, b]", (int)r->signal[i].phase, (json_int_t)r->signal[i].cycles,
+        json_array_append_new(list, json_pack("[i, I, i, b]", (int)r->signal[i].round, (json_int_t)r->signal[i].cycles,
                                               r->signal[i].signal, (int)r->signal[i].at_once));
     return list;
 }

@@ -114,7 +114,7 @@ int recording_take_program(struct recording *r);
 /* ---- Signals ---- */
 
 struct recorded_signal {
-    uint32_t phase; /* of the run: which of its calls of the machine */
+    uint32_t round; /* of the run: how often its machine had come to an end before */
     uint64_t cycles;
     int signal;
     bool at_once; /* it has ended ncube without an orderly end */

@@ -74,11 +74,11 @@ static int read_signals(struct recording *r, json_t *list, char *error)
     {
         struct recorded_signal s = {0};
         json_int_t cycles;
-        int phase, at_once;
+        int round, at_once;
 
-        if (json_unpack(row, "[i, I, i, b]", &phase, &cycles, &s.signal, &at_once) < 0)
+        if (json_unpack(row, "[i, I, i, b]", &round, &cycles, &s.signal, &at_once) < 0)
             return damaged(error);
-        s.phase = (uint32_t)phase;
+        s.round = (uint32_t)round;
         s.cycles = (uint64_t)cycles;
         s.at_once = at_once;
         recording_note_signal(r, &s);
