@@ -1,9 +1,9 @@
 /*
  * Reports about many nodes, which put nodes that are alike into one line: a deadlock of 4096 nodes takes a few lines.
  *
- *   node 3 waits in nread for a message of type 5 from node any
+ *   node 3 waits in nread for a message of type 5 from any node
  *       one node
- *   nodes 17-1023, 1025: each waits in nread for a message of type 5 from node any
+ *   nodes 17-1023, 1025: each waits in nread for a message of type 5 from any node
  *       several nodes with the same text
  *   nodes 1-4095: each waits in nread for a message of type 5 from node 0..4094
  *       texts that differ in numbers only; used where equal texts alone would give too many lines

@@ -48,7 +48,7 @@ void options_refuse(const struct options *o, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s: %s; see %s --help\n", o->command, one_line(text), o->command);
+    fprintf(stderr, "%.*s: %s; see %s --help\n", (int)strcspn(o->command, " "), o->command, one_line(text), o->command);
     exit(OPTIONS_USAGE_STATUS);
 }
 

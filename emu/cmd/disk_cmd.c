@@ -84,7 +84,7 @@ static bool machine_load(struct machine_volumes *m, const struct arguments *a)
 
     if (machine_volumes_load(m, a->machine, a->images, error) == 0)
         return true;
-    fprintf(stderr, "ncube disk: %s\n", one_line(error));
+    fprintf(stderr, "ncube: %s\n", one_line(error));
     return false;
 }
 
@@ -496,7 +496,7 @@ int disk_command(int argc, char **argv)
         return 1;
     int result = verb->run(&m, &a, word + 1, error);
     if (result < 0)
-        fprintf(stderr, "ncube disk: %s\n", one_line(error));
+        fprintf(stderr, "ncube: %s\n", one_line(error));
     machine_free(&m);
     return result < 0;
 }

@@ -99,7 +99,7 @@ static char *find_script(void)
 
 static void say_no_python(void)
 {
-    fputs("ncube experiments: python3, which makes the report, cannot be run; Debian has it in python3\n", stderr);
+    fputs("ncube: python3, which makes the report, cannot be run; Debian has it in python3\n", stderr);
 }
 
 /* Becomes python3 with the script and the other words of argv. Returns only to say why it could not. */

@@ -191,7 +191,7 @@ static bool meet_patterns(struct meeting_of_patterns *m)
             int error = plan_make_within(m->p[0], a, m->p[1], b, m->from, m->to, &plan);
 
             if (error) {
-                fprintf(stderr, "ncube map: elements %d and %d: %s\n", a, b,
+                fprintf(stderr, "ncube: elements %d and %d: %s\n", a, b,
                         error == -E2BIG ? "what they have in common takes too many nodes; give --bytes of a file"
                                         : strerror(-error));
                 return false;
@@ -295,7 +295,7 @@ static bool find_load(const struct meeting_of_patterns *m, const struct topo *to
     for (size_t i = 0; i < m->pairs && found; i++)
         found = map_load_add(load, m->pair[i].of[0], m->pair[i].of[1], (uint64_t)m->pair[i].bytes, error, sizeof error);
     if (!found)
-        fprintf(stderr, "ncube map: %s\n", error);
+        fprintf(stderr, "ncube: %s\n", error);
     return found;
 }
 
@@ -398,7 +398,7 @@ static bool write_svg(const char *path, const struct pattern *const p[2], int pa
     }
     const char *why = strerror(errno);
     char *line = memory_copy_text(path, strlen(path));
-    fprintf(stderr, "ncube map: %s: %s\n", one_line(line), why);
+    fprintf(stderr, "ncube: %s: %s\n", one_line(line), why);
     free(line);
     return false;
 }

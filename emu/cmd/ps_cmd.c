@@ -205,7 +205,7 @@ static bool choose(struct peers *p, const char *name)
     if (p->n > 0)
         return true;
     link_say_missing(name, error, sizeof error);
-    fprintf(stderr, "ncube ps: %s\n", error);
+    fprintf(stderr, "ncube: %s\n", error);
     return false;
 }
 
@@ -218,7 +218,7 @@ int ps_command(int argc, char **argv)
     options_parse(&options, &a, argc, argv);
     a.name = a.name ? options_machine_name(&options, a.name) : NULL;
     if (link_list(add_peer, &p) != 0) {
-        fprintf(stderr, "ncube ps: /proc/net/unix: %s\n", strerror(errno));
+        fprintf(stderr, "ncube: /proc/net/unix: %s\n", strerror(errno));
         return 1;
     }
     if (a.name && !choose(&p, a.name))

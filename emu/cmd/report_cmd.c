@@ -55,7 +55,7 @@ static int complain(const char *path, const char *error)
     char line[PATH_MAX + READER_ERROR_BYTES];
 
     snprintf(line, sizeof line, "%s%s%s", path ? path : "", path ? ": " : "", error);
-    fprintf(stderr, "ncube report: %s\n", one_line(line));
+    fprintf(stderr, "ncube: %s\n", one_line(line));
     return STATUS_FAILED;
 }
 

@@ -70,7 +70,7 @@ static json_t *ask(const void *name, char *error, size_t error_bytes)
 
 static int fail(const char *error)
 {
-    fprintf(stderr, "ncube top: %s\n", error);
+    fprintf(stderr, "ncube: %s\n", error);
     return 1;
 }
 

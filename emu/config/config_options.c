@@ -1,6 +1,7 @@
 #include "emu/config/config_options.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "emu/base/oneline.h"
 #include "emu/config/overrides.h"
@@ -20,6 +21,6 @@ bool config_load_for(const char *command, const char *path, struct machine_confi
 
     if (config_load(config, path, NULL, error, sizeof error) == 0)
         return true;
-    fprintf(stderr, "%s: %s\n", command, one_line(error));
+    fprintf(stderr, "%.*s: %s\n", (int)strcspn(command, " "), command, one_line(error));
     return false;
 }

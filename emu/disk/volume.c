@@ -465,7 +465,7 @@ static int make_way(struct volume *v, ext2_ino_t dir, const char *name, const ch
     if (code == 0)
         code = ext2fs_read_inode(v->fs, before, &inode);
     if (code == 0 && !LINUX_S_ISREG(inode.i_mode))
-        return error_line(error, "%s: %s: there is something else than a regular file", v->image, path);
+        return error_line(error, "%s: %s: there is already something that is not a regular file", v->image, path);
     return judge(v, path, code ? code : unlink_name(v, dir, name, before), error);
 }
 

@@ -131,16 +131,27 @@ int link_list(void (*found)(void *ctx, uid_t user, const char *name), void *ctx)
     return 0;
 }
 
+#define UP_BYTES 128u
+
 struct near_name {
     const char *name, *best;
     char text[LINK_NAME_MAX + 1];
+    char up[UP_BYTES]; /* "'one', 'two'": the user's, or as many as there is room for */
 };
 
 static void find_near(void *ctx, uid_t user, const char *name)
 {
     struct near_name *n = ctx;
 
-    if (user != geteuid() || nearest_word(n->name, n->best, name) != name)
+    size_t used = strlen(n->up);
+
+    if (user != geteuid())
+        return;
+    if (used + strlen(name) + sizeof ", '', ..." < sizeof n->up)
+        snprintf(n->up + used, sizeof n->up - used, "%s'%s'", used > 0 ? ", " : "", name);
+    else if (used > 0 && n->up[used - 1] != '.')
+        snprintf(n->up + used, sizeof n->up - used, ", ...");
+    if (nearest_word(n->name, n->best, name) != name)
         return;
     snprintf(n->text, sizeof n->text, "%s", name);
     n->best = n->text;
@@ -153,6 +164,8 @@ void link_say_missing(const char *name, char *error, size_t error_bytes)
     link_list(find_near, &near);
     if (near.best)
         snprintf(error, error_bytes, "no machine called '%s' is up; did you mean '%s'?", name, near.best);
+    else if (near.up[0] != '\0')
+        snprintf(error, error_bytes, "no machine called '%s' is up; those that are: %s", name, near.up);
     else
         snprintf(error, error_bytes, "no machine called '%s' is up; start one with ncube boot", name);
 }

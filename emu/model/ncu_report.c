@@ -23,6 +23,15 @@ static const char *name_number(uint64_t number, char *text, size_t bytes)
     return text;
 }
 
+/* Writes "node 5" or "any node". */
+static const char *name_node(uint64_t node, char *text, size_t bytes)
+{
+    if (node == NCU_WAIT_ANY)
+        return "any node";
+    snprintf(text, bytes, "node %" PRIu64, node);
+    return text;
+}
+
 /* Returns "any", or the message type as the program knows it. */
 static const char *name_type(uint64_t type, char *text, size_t bytes)
 {
@@ -50,9 +59,9 @@ static const char *const pipe_waits[PIPE_KINDS] = {[PIPE_MAP] = "the mapping of 
 static size_t describe_call(uint32_t call, const char *where, const char *from, char *text, size_t bytes)
 {
     if (call < GROUP_CALL_COUNT)
-        return (size_t)snprintf(text, bytes, "waits in %s%s for node %s", group_calls[call], where, from);
+        return (size_t)snprintf(text, bytes, "waits in %s%s for %s", group_calls[call], where, from);
     if (call < GLOBAL_CALL_END)
-        return (size_t)snprintf(text, bytes, "waits in global %s%s for node %s", global_calls[call - GROUP_CALL_COUNT],
+        return (size_t)snprintf(text, bytes, "waits in global %s%s for %s", global_calls[call - GROUP_CALL_COUNT],
                                 where, from);
     return 0;
 }
@@ -64,7 +73,7 @@ static size_t describe_domain(uint32_t context, uint32_t type, const char *from,
 
     snprintf(where, sizeof where, " of context %u", context);
     if (type >= (uint32_t)TYPE_OF_DOMAIN(TYPE_OF_SYNC(0)))
-        return (size_t)snprintf(text, bytes, "waits in nsync%s for node %s", where, from);
+        return (size_t)snprintf(text, bytes, "waits in nsync%s for %s", where, from);
     if (type >= (uint32_t)TYPE_OF_DOMAIN(0))
         return describe_call(type - (uint32_t)TYPE_OF_DOMAIN(0), where, from, text, bytes);
     return 0;
@@ -74,11 +83,11 @@ static size_t describe_domain(uint32_t context, uint32_t type, const char *from,
 static size_t describe_group(const struct ncu_node *node, char *text, size_t bytes)
 {
     uint32_t context = TAG_CONTEXT((uint32_t)node->wait[2]), type = TAG_NUMBER((uint32_t)node->wait[2]);
-    char number[24];
-    const char *from = name_number(node->wait[1], number, sizeof number);
+    char number[32];
+    const char *from = name_node(node->wait[1], number, sizeof number);
 
     if (context == CONTEXT_SYNC)
-        return (size_t)snprintf(text, bytes, "waits in nsync of type %u for node %s", type, from);
+        return (size_t)snprintf(text, bytes, "waits in nsync of type %u for %s", type, from);
     if (context == CONTEXT_PIPE)
         return (size_t)snprintf(text, bytes, "waits for %s pipe %u", pipe_waits[type % PIPE_KINDS], type / PIPE_KINDS);
     size_t done = context == CONTEXT_GROUP ? describe_call(type, "", from, text, bytes)
@@ -86,13 +95,11 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
     if (done > 0)
         return done;
     if (type >= TYPE_COLLECTIVE && type < TYPE_COLLECTIVE + GROUP_OPERATION_COUNT)
-        return (size_t)snprintf(text, bytes, "waits in %s of context %u for node %s",
+        return (size_t)snprintf(text, bytes, "waits in %s of context %u for %s",
                                 group_operations[type - TYPE_COLLECTIVE], context, from);
     if (node->wait[2] & NCU_WAIT_ANY_TYPE)
-        return (size_t)snprintf(text, bytes, "waits for a message of any type in context %u from node %s", context,
-                                from);
-    return (size_t)snprintf(text, bytes, "waits for a message of type %u in context %u from node %s", type, context,
-                            from);
+        return (size_t)snprintf(text, bytes, "waits for a message of any type in context %u from %s", context, from);
+    return (size_t)snprintf(text, bytes, "waits for a message of type %u in context %u from %s", type, context, from);
 }
 
 /* What a node has written to the front end, and the network has not brought there: the first line of it. Messages that
@@ -131,7 +138,7 @@ uint64_t ncu_idle_kind(const struct ncu_node *node)
 
 size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
 {
-    char from[24], type[24];
+    char from[32], type[24];
 
     switch (ncu_idle_kind(node)) {
     case NCU_WAIT_PROCESS:
@@ -139,9 +146,9 @@ size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
     case NCU_WAIT_MESSAGE:
         if (node->wait[2] != NCU_WAIT_ANY && TAG_CONTEXT(node->wait[2]) >= CONTEXT_SYNC)
             return describe_group(node, text, bytes);
-        return (size_t)snprintf(text, bytes, "waits in nread for a message of type %s from node %s",
+        return (size_t)snprintf(text, bytes, "waits in nread for a message of type %s from %s",
                                 name_type(node->wait[2], type, sizeof type),
-                                name_number(node->wait[1], from, sizeof from));
+                                name_node(node->wait[1], from, sizeof from));
     case NCU_WAIT_REPLY:
         if (node->wait[1] == NODE_HOST)
             return describe_front_end(node, text, bytes);

@@ -150,11 +150,12 @@ static void find_program(struct facts *f, const struct timeline *t)
         f->end = failure;
         f->last_node = find_stuck(f, t, f->last_node);
     }
+    f->first_begins = find_first(t);
     if (f->begin >= f->end && f->end > 0)
-        f->begin = find_first(t); /* it failed before its last node began */
+        f->begin = f->first_begins; /* it failed before its last node began */
     if (f->begin < f->end)
         return;
-    f->begin = 0; /* no user code in the trace */
+    f->begin = f->first_begins = 0; /* no user code in the trace */
     f->end = t->end;
 }
 

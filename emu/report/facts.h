@@ -37,6 +37,7 @@ struct request_use { /* of one kind, on one volume */
 
 struct facts {
     uint64_t begin, end;         /* of the program's time */
+    uint64_t first_begins;       /* when the first node begins, at most `begin` */
     uint32_t last_node;          /* that ended it */
     bool *ran;                   /* by node: a compute node with user code, at any time */
     uint64_t (*time)[STATES];    /* by node */

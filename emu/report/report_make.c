@@ -93,18 +93,21 @@ static void put_failure(struct making *m)
 
 static void put_head(struct making *m)
 {
-    char from[TIME_BYTES], length[TIME_BYTES], size[TIME_BYTES];
+    char from[TIME_BYTES], length[TIME_BYTES], size[TIME_BYTES], later[2 * TIME_BYTES + 96] = "";
     const struct facts *f = &m->facts;
     uint32_t nodes = facts_nodes(f, m->t);
 
     put_failure(m);
+    if (f->begin > f->first_begins)
+        snprintf(later, sizeof later, "Its last node began %s later; what follows is of the %s from then on. ",
+                 time_text(f->begin - f->first_begins, from), time_text(f->end - f->begin, length));
     page_paragraph(&m->page,
                    "The program ran for %s of virtual time on %" PRIu32 " node%s%s, from %s after the machine's start. "
-                   "In that time %" PRIu64
+                   "%sIn that time %" PRIu64
                    " messages with %s arrived. All shares and sums on this page are of that time.",
-                   time_text(f->end - f->begin, length), nodes, nodes == 1 ? "" : "s",
-                   facts_cut_short(m->t) ? ", until the run failed" : "", time_text(f->begin, from), f->messages,
-                   bytes_text(f->bytes, size));
+                   time_text(f->end - f->first_begins, length), nodes, nodes == 1 ? "" : "s",
+                   facts_cut_short(m->t) ? ", until the run failed" : "", time_text(f->first_begins, from), later,
+                   f->messages, bytes_text(f->bytes, size));
     page_heading(&m->page, "findings", "What stands out");
     findings_say(m->t, f, &m->path, put_finding, &m->page);
 }

@@ -225,8 +225,8 @@ static void put_channel(struct top_row *row, const json_t *r, const double *valu
 {
     char from[NODE_SHORT_NAME_BYTES], to[NODE_SHORT_NAME_BYTES];
 
-    snprintf(row->text, sizeof row->text, "%7s %7s %10.0f %11.2f %9.2f", node_in(r, 0, from), node_in(r, 1, to),
-             value[0], percent(value[1], cycles), percent(value[2], cycles));
+    snprintf(row->text, sizeof row->text, "%7s %7s %10.0f %11.2f %15.2f", node_in(r, 0, from), node_in(r, 1, to),
+             value[0], percent(value[1], cycles), value[2] / cycles); /* on average, as several may wait */
     row->key[0] = value[1];
     row->key[1] = value[2];
     row->key[2] = value[0];
@@ -290,8 +290,11 @@ void top_table_make(struct top_table *t, enum top_view view, const json_t *now, 
                           0},
         [TOP_NODES] =
             {"nodes", "   node  state         user, % kernel, % idle, %", {"user", "kernel", "idle"}, NULL, 0},
-        [TOP_CHANNELS] =
-            {"channels", "   from      to   messages     busy, % blocked, %", {"busy", "blocked", "messages"}, NULL, 0},
+        [TOP_CHANNELS] = {"channels",
+                          "   from      to   messages     busy, % headers waiting",
+                          {"busy", "waiting", "messages"},
+                          NULL,
+                          0},
         [TOP_DRIVES] = {"drives",
                         "volume          queue mean queue  busy, %  commands      MB/s",
                         {"queue", "busy", "rate"},

@@ -51,7 +51,7 @@ def measure_report(paper, lab, path, wanted, size=None, full=False):
 
 
 def refuse(text):
-    print("ncube experiments: %s; see ncube experiments --help" % text, file=sys.stderr)
+    print("ncube: %s; see ncube experiments --help" % text, file=sys.stderr)
     raise SystemExit(2)
 
 
@@ -105,5 +105,5 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except (Failure, OSError) as error:
-        print("ncube experiments: %s" % " ".join(str(error).split("\n")), file=sys.stderr)
+        print("ncube: %s" % " ".join(str(error).split("\n")), file=sys.stderr)
         raise SystemExit(1) from None

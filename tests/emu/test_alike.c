@@ -31,13 +31,13 @@ Test(alike, nodes_with_one_text_are_one_line)
 {
     struct alike a = {0};
 
-    add(&a, 17, 1024, "waits for type 5 from node any");
-    add(&a, 1025, 1026, "waits for type 5 from node any");
+    add(&a, 17, 1024, "waits for type 5 from any node");
+    add(&a, 1025, 1026, "waits for type 5 from any node");
     add(&a, 3, 4, "has ended with status 2");
     add(&a, 1024, 1025, "has ended with status 2");
     add(&a, 1026, 1027, "waits for drive 0");
     cr_expect_str_eq(say(&a), "nodes 3, 1024: each has ended with status 2\n"
-                              "nodes 17-1023, 1025: each waits for type 5 from node any\n"
+                              "nodes 17-1023, 1025: each waits for type 5 from any node\n"
                               "node 1026 waits for drive 0\n");
 }
 
@@ -60,12 +60,12 @@ Test(alike, many_that_differ_in_numbers_are_one_line_with_ranges)
     struct alike a = {0};
     char text[64];
 
-    add(&a, 0, 1, "waits for type 5 from node any");
+    add(&a, 0, 1, "waits for type 5 from any node");
     for (uint32_t i = 1; i < 4096; i++) {
         snprintf(text, sizeof text, "waits for type 5 from node %u", i - 1);
         alike_add(&a, i, text);
     }
-    cr_expect_str_eq(say(&a), "node 0 waits for type 5 from node any\n"
+    cr_expect_str_eq(say(&a), "node 0 waits for type 5 from any node\n"
                               "nodes 1-4095: each waits for type 5 from node 0..4094\n");
 }
 

@@ -76,7 +76,7 @@ status "put over a directory" 1 disk put text a.img:/dir
 check "it says so" grep -q "something else" err
 check "a.img is sound after that" sound a.img
 status "put into nothing" 1 disk put text a.img:/none/text
-same "it says so" "ncube disk: a.img: /none/: No such file or directory" "$(cat err)"
+same "it says so" "ncube: a.img: /none/: No such file or directory" "$(cat err)"
 check "a.img is sound after that, too" sound a.img
 refused "get of nothing" 1 "No such file" get a.img:/none out.none
 refused "get of a directory" 1 "not a regular file" get a.img:/dir out.none
@@ -97,7 +97,7 @@ check "a.img is sound without them" sound a.img
 # A full image: the new file is missing, everything else is intact.
 head -c 9000000 /dev/zero | tr '\0' x >larger
 status "put of more than fits" 1 disk put larger a.img:/larger
-same "it says why" "ncube disk: a.img: No space left on device" "$(cat err)"
+same "it says why" "ncube: a.img: No space left on device" "$(cat err)"
 check "a.img is sound after that" sound a.img
 check "the file is not there" test "$(disk ls a.img:/ | wc -l)" = 1
 
@@ -142,7 +142,7 @@ check "a limit on files is told" test -s err
 disk fsck a.img >/dev/null
 check "put works again" disk put large a.img:/large
 (ulimit -f 100; trap '' XFSZ; disk get a.img:/large cut) 2>err
-same "a cut copy" "ncube disk: cut: File too large" "$(cat err)"
+same "a cut copy" "ncube: cut: File too large" "$(cat err)"
 check "is not there" test ! -e cut
 
 # Killed in the middle of a copy: e2fsck repairs the image by itself, and what had the name before is still there.
@@ -261,7 +261,7 @@ same "a node copies it" 3000000 "$("$ncube" run -m "$sandia" --images disks -d 0
 status "get what the node wrote" 0 pio get pio:/node got
 check "it is the same" cmp -s got large
 status "put to a PIO file's name with a slash" 1 pio put text pio:/trail/
-same "it says so" "ncube disk: pio:/trail/: Is a directory" "$(cat err)"
+same "it says so" "ncube: pio:/trail/: Is a directory" "$(cat err)"
 status "stat of a PIO file" 0 pio stat pio:/node
 check "with its size" grep -q '^bytes *3000000$' out
 sed -i 's|pio_open("/node", O_WRONLY . O_CREAT, 0644)|pio_open_layout("/mapped", O_WRONLY \| O_CREAT, 0644, \&layout)|

@@ -70,7 +70,7 @@ check "a table has an end" grep -qx '... and 336 more; --json has all' out
 blocks='array 1000x1000x8 cyclic(11),cyclic(13) on 2x2'
 status "periods without a common divisor" 1 "$ncube" map 'array 999x1001x24 *,cyclic(3) on 1x5' "$blocks"
 same "what it says" "$(cat err)" \
-    "ncube map: elements 0 and 0: what they have in common takes too many nodes; give --bytes of a file"
+    "ncube: elements 0 and 0: what they have in common takes too many nodes; give --bytes of a file"
 status "a file of the array's size" 0 "$ncube" map --bytes=23999976 'array 999x1001x24 *,cyclic(3) on 1x5' "$blocks"
 check "all of its bytes" grep -q ', 23999976 bytes in common of 23999976 from byte 0 on' out
 status "less than a period" 0 "$ncube" map --bytes=6 'cyclic 2 2' 'cyclic 4 2 +1'
@@ -107,9 +107,9 @@ status "shared cells" 0 "$ncube" map --svg=r.svg 'array 4000x130x8 block,block o
 check "are explained" grep -q '>a cell: 32 bytes of 122 lines; hatched: of several elements</text>' r.svg
 check "are hatched" grep -q 'fill="url(#several)"' r.svg
 status "a folder that is not there" 1 "$ncube" map --svg=none/p.svg 'cyclic 1 2'
-same "what it says" "ncube map: none/p.svg: No such file or directory" "$(cat err)"
+same "what it says" "ncube: none/p.svg: No such file or directory" "$(cat err)"
 status "a full device" 1 "$ncube" map --svg=/dev/full 'cyclic 1 2'
-same "a full device: what it says" "ncube map: /dev/full: No space left on device" "$(cat err)"
+same "a full device: what it says" "ncube: /dev/full: No space left on device" "$(cat err)"
 
 # ---- On a machine
 
@@ -138,10 +138,10 @@ same "channels as JSON: numbers" '"from": "0", "to": "16", "bytes": 1056, "as_bu
 status "nothing in common" 0 "$ncube" map -m five.conf 'view 8 (0,3,-,1)' 'view 8 (4,7,-,1)'
 same "nothing in common: channels" "A on node 0, B on node 1: no channel is used" "$(tail -n 1 out)"
 status "too many nodes" 1 "$ncube" map -m five.conf 'cyclic 1024 32' 'cyclic 1024 2'
-same "too many nodes: what it says" "ncube map: 32 and 2 nodes do not fit into the machine's 32" "$(cat err)"
+same "too many nodes: what it says" "ncube: 32 and 2 nodes do not fit into the machine's 32" "$(cat err)"
 status "too many drives" 1 "$ncube" map --drives -m "$images/sandia.conf" 'cyclic 1024 2' 'cyclic 1024 9'
 same "too many drives: what it says" \
-    "ncube map: the second pattern has 9 elements, but the machine has 8 drives" "$(cat err)"
+    "ncube: the second pattern has 9 elements, but the machine has 8 drives" "$(cat err)"
 
 # ---- Wrong command lines
 
@@ -149,7 +149,7 @@ refused() { # NAME MESSAGE WORD...
     local name=$1 message=$2
     shift 2
     status "$name" 2 "$ncube" map "$@"
-    same "$name: what it says" "ncube map: $message; see ncube map --help" "$(cat err)"
+    same "$name: what it says" "ncube: $message; see ncube map --help" "$(cat err)"
     same "$name: nothing else" 0 "$(wc -c <out)"
 }
 refused "no pattern" "give a pattern, such as 'cyclic 1024 3'"

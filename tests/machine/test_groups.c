@@ -131,7 +131,7 @@ static const struct end {
 } ends[] = {
     {{"2", "one has ended", 125, NULL, "node 2 waits in group_all_reduce of context 5 for node 3\n"}, NULL},
     {{"2", "one does not make", 125, NULL, "waits in group_make for node 1\n"}, NULL},
-    {{"1", "nothing comes", 125, NULL, "each waits for a message of any type in context 5 from node any\n"}, NULL},
+    {{"1", "nothing comes", 125, NULL, "each waits for a message of any type in context 5 from any node\n"}, NULL},
     {{"2", "member dies", 123, NULL, "node 3 has been dead since 0.200000 s"}, "{ node = 3; from_us = 200000; }"},
     {{"2", "member dies", 125, NULL, "  node 3 was dead from 0.200000 s to 0.400000 s\n"},
      "{ node = 3; from_us = 200000; until_us = 400000; }"},

@@ -23,7 +23,7 @@ static size_t count_words(const char *text, const char *word)
 static const struct deadlock {
     const char *name, *line;
 } deadlocks[] = {
-    {"all wait for any", "  nodes 0-63: each waits in nread for a message of type 5 from node any\n"},
+    {"all wait for any", "  nodes 0-63: each waits in nread for a message of type 5 from any node\n"},
     {"all wait for the one below", "  nodes 0-63: each waits in nread for a message of type 5 from node 0..63\n"},
 };
 
@@ -99,7 +99,7 @@ Test(reports, of_a_deadlock_on_a_machine_that_is_up_are_as_short)
     struct booted b = booted_up(WORDS("-d", "6"));
     struct outcome o = xnc_run(&b, "", WORDS("-d5", "guest/crowd", "all wait for any"));
 
-    outcome_expect(&o, "xnc", DEADLOCK, "", "nodes 0-31: each waits in nread for a message of type 5 from node any\n");
+    outcome_expect(&o, "xnc", DEADLOCK, "", "nodes 0-31: each waits in nread for a message of type 5 from any node\n");
     cr_expect_eq(count_lines(o.err), 2, "%s", o.err);
     outcome_free(&o);
     booted_down(&b);

@@ -230,7 +230,7 @@ Test(top, keys_choose_lists_order_and_filter)
     cr_expect(terminal_await(&t, 0, "3.1"), "%s", t.text);
     cr_expect(terminal_await(&t, 0, "now 0."), "the end of a line longer than the terminal: %s", t.text);
     terminal_expect(&t, "c", "channels by busy");
-    terminal_expect(&t, "s", "channels by blocked");
+    terminal_expect(&t, "s", "channels by waiting");
     terminal_expect(&t, "d", "drives by queue");
     terminal_expect(&t, "/df01\n", "1 rows, with 'df01'");
     terminal_expect(&t, "p", "programs by nodes");
@@ -250,7 +250,7 @@ Test(top, a_machine_that_goes_down_ends_it)
     cr_expect(terminal_await(&t, 0, "nodes by user"), "%s", t.text);
     booted_down(&b);
     cr_expect_eq(terminal_end(&t), 1);
-    cr_expect(strstr(t.text, "ncube top: ") != NULL, "%s", t.text);
+    cr_expect(strstr(t.text, "ncube: ") != NULL, "%s", t.text);
 }
 
 Test(top, an_unknown_terminal_is_said)
