@@ -156,14 +156,15 @@ static int rename_change(struct ext2 *fs, struct rename *r, bool sync)
     return error < 0 ? error : stored;
 }
 
-/* A volume without room for a journal has a moment with both names on the disk. */
+/* Without room for a journal nothing is changed. A volume that cannot have one has a moment with both names on the
+ * disk. */
 static int rename_directory(struct ext2 *fs, struct rename *r)
 {
     struct ext2_journal journal;
     int error = ext2_journal_open(fs, &journal);
 
     if (error < 0)
-        return error == -N_ENOSPC || error == -N_ENOTSUP ? rename_change(fs, r, true) : error;
+        return error == -N_ENOTSUP ? rename_change(fs, r, true) : error;
     error = rename_change(fs, r, false);
     if (error == 0)
         error = ext2_journal_commit(&journal);

@@ -525,11 +525,58 @@ static void check_either_directory(uint32_t cut)
     cr_assert(v_has(&v, "/d/sub/f", new, BIG) || v_has(&v, "/e/sub/f", new, BIG), "cut after %u: it is gone", cut);
 }
 
-/* Without room for a journal it has a moment with both names, which e2fsck -p leaves to a human; nothing is lost. */
-Test(crash, moves_a_directory_on_a_full_volume_and_loses_nothing)
+/* Within one block of a directory it needs no journal, nor does a file. */
+static void move_directory_where_there_is_no_room(void)
+{
+    cr_assert_eq(v_rename(&v, "/d/sub", "/e/sub"), -N_ENOSPC);
+    cr_assert(v_has(&v, "/d/sub/f", new, BIG));
+    cr_assert_eq(v_rename(&v, "/d/sub/f", "/e/f"), 0);
+    cr_assert_eq(v_rename(&v, "/e/f", "/d/sub/f"), 0);
+    cr_assert_eq(v_rename(&v, "/d/sub", "/d/bus"), 0);
+    cr_assert_eq(v_rename(&v, "/d/bus", "/d/sub"), 0);
+    cr_assert_eq(v_unlink(&v, "/filler"), 0);
+    cr_assert_eq(v_rename(&v, "/d/sub", "/e/sub"), 0);
+    v_exit(&v);
+}
+
+static void check_any_directory(uint32_t cut)
+{
+    static const char *const names[] = {"/d/sub/f", "/d/bus/f", "/e/sub/f", "/e/f"};
+    int found = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found += v_has(&v, names[i], new, BIG);
+    cr_assert_geq(found, 1, "cut after %u: it is gone", cut);
+}
+
+/* So e2fsck -p is enough, wherever it is cut. */
+Test(crash, refuses_to_move_a_directory_without_room_for_a_journal)
+{
+    const struct scenario s = {"full",
+                               make_places_without_room_for_a_journal,
+                               move_directory_where_there_is_no_room,
+                               check_any_directory,
+                               "-p",
+                               0,
+                               NULL};
+
+    run_scenario(&s, 4096);
+}
+
+static void make_places_of_revision_0(void)
+{
+    make_places();
+    volume_unmount(&v);
+    v.bytes[1024 + 76] = 0;
+    volume_mount(&v);
+}
+
+/* A volume that cannot have a journal has a moment with both names, which e2fsck -p leaves to a human; nothing is
+ * lost. */
+Test(crash, moves_a_directory_of_a_volume_of_revision_0_and_loses_nothing)
 {
     const struct scenario s = {
-        "full", make_places_without_room_for_a_journal, move_directory, check_either_directory, "-fy", 0, NULL};
+        "revision 0", make_places_of_revision_0, move_directory, check_either_directory, "-fy", 0, "-O none -I 128"};
 
     run_scenario(&s, 4096);
 }
