@@ -9,6 +9,7 @@
 
 #include "emu/base/alike.h"
 #include "emu/base/memory.h"
+#include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 #include "emu/machine/debugged.h"
 #include "emu/machine/noted.h"
@@ -204,7 +205,7 @@ static void begin_open(struct machine *m, uint32_t node, uint32_t part, uint32_t
     name[target_read(&c->target, node, r->x[REGISTER_A0 + openers[which].argument], name, sizeof name - 1)] = '\0';
     struct unfinished *u = unfinished_at(c->unfinished, node, running_process(c, node), &call);
     free(u->path);
-    u->path = memory_copy_text(openers[which].instead ? openers[which].instead : name, sizeof name);
+    u->path = memory_copy_text(openers[which].instead ? openers[which].instead : one_line(name), sizeof name);
     read_files(c, node, u->process, u->is_open);
 }
 

@@ -106,6 +106,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < 2; i++)
             opendir(path);
         pio_open_layout("/made", O_WRONLY | O_CREAT, 0644, &(struct pio_layout){.disks = 2});
+        open(strcat(other, "\x9bz"), O_WRONLY | O_CREAT, 0644);
         return 0;
     }
     files();

@@ -265,8 +265,9 @@ static void check_mistakes(const char *path)
     char *left = format("ncube: check: messages never read, files never closed, and calls that failed:\n"
                         "  node 0 never closed %s/there, opened by open, called in main (mistakes.c:105)\n"
                         "  node 0 never closed %s and 1 more, opened by opendir, called in main (mistakes.c:107)\n"
-                        "  node 0 never closed /made, opened by pio_open_layout, called in main (mistakes.c:108)\n",
-                        path, path);
+                        "  node 0 never closed /made, opened by pio_open_layout, called in main (mistakes.c:108)\n"
+                        "  node 0 never closed %s/other?z, opened by open, called in main (mistakes.c:109)\n",
+                        path, path, path);
 
     cr_expect_not_null(strstr(o.out, "26 failed"), "%s", o.out);
     expect_mistakes(o.err, path);
