@@ -43,7 +43,7 @@ ParameterizedTest(size_t *row, reports, of_a_deadlock_put_nodes_together_that_wa
     outcome_expect(&o, d->name, DEADLOCK, "", d->line);
     cr_expect_eq(count_lines(o.err), 3, "%s: %s", d->name, o.err);
     char *stats = file_read(folder, "stats", &bytes);
-    cr_expect_eq(count_words(stats, "\"waits\": \"waits in nread for a message of type 5 from node "), 64, "%s", stats);
+    cr_expect_eq(count_words(stats, "\"waits\": \"waits in nread for a message of type 5 from "), 64, "%s", stats);
     free(stats);
     outcome_free(&o);
     free(path);
