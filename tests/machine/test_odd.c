@@ -1,6 +1,7 @@
 /* Numbers of nodes that are no powers of two: a program has nodes 0 .. n-1, and nothing else of its subcube. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/machine/guest.h"
 
@@ -37,8 +38,9 @@ ParameterizedTest(size_t *row, odd, keep_the_promises_of_cubes)
     static const char *const numbers[] = {"--nodes=3", "--nodes=5", "--nodes=6", "--nodes=7"};
     const struct row *r = &rows[*row];
     char *folder = folder_new();
+    size_t most = strchr(r->program, '3') ? 2 : sizeof numbers / sizeof *numbers; /* three processes on each node */
 
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < most; i++)
         guest_must_pass(&(struct ncube_run){
             .options = {numbers[i]}, .serve = folder, .program = r->program, .args = {r->name, r->prefix}});
     folder_remove(folder);
