@@ -298,7 +298,7 @@ static const struct scarce {
 } scarce[] = {
     {"0", "all sizes", 2},    {"3", "all sizes", 2},    {"0", "all sizes", 4},    {"0", "all sizes", 8},
     {"0", "all sizes", 16},   {"0", "many at once", 2}, {"3", "many at once", 2}, {"3", "many at once", 4},
-    {"3", "many at once", 8}, {"3", "floods", 2},       {"3", "many files", 2},   {"5", "opens in a flood", 4},
+    {"3", "many at once", 8}, {"3", "floods", 2},       {"2", "many files", 2},   {"5", "opens in a flood", 4},
 };
 
 ParameterizedTestParameters(volumes, are_served_whatever_a_client_asks_for)

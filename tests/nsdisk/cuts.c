@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUTS  250u /* of a scenario, unless NSDISK_ALL_CUTS is set */
+#define CUTS  160u /* of a scenario, unless NSDISK_ALL_CUTS is set */
 #define MARKS 8
 
 struct volume v;
