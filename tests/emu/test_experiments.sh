@@ -93,7 +93,8 @@ done
 # ---- Another paper's study is one file
 
 mkdir other
-cp -R "$build"/{bin,lib,examples,machines,measure} other
+ln -s "$build"/{lib,examples,machines} other
+cp -R "$build"/{bin,measure} other
 cat >other/measure/paper_999.py <<'END'
 from page import Plot, difference
 

@@ -24,12 +24,11 @@ struct guest_end {
 /* Runs it, with this folder for its files, NULL: the test's own; and with these faults of the machine, NULL: none. */
 void guest_must_end(const char *program, const struct guest_end *e, const char *served, const char *faults);
 
-/* Runs a case twice, and once without running ahead: it passes each time, with the same trace. At most two options. */
+/* Runs a case, and again without running ahead: it passes both times, with the same trace. At most two options. */
 void guest_must_repeat(const struct ncube_run *r);
 
-/* Runs a program that writes to volumes three times, too, the last time without running ahead: it ends with status 0
- * and has the same trace. Images differ after a run, so each has fresh ones of 1 MB, on a machine of 8 nodes with so
- * many volumes. No options. */
+/* Runs a program that writes to volumes in both ways, too: it ends with status 0 and has the same trace. Images differ
+ * after a run, so each has fresh ones of 1 MB, on a machine of 8 nodes with so many volumes. No options. */
 void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes);
 
 struct first_trace {

@@ -73,8 +73,11 @@ static const char *const use_names[USES] = {"ncube installed there",
 
 static void fill(const char *folder)
 {
-    for (const char *const *part = (const char *const[]){"bin", "lib", NULL}; *part; part++)
-        command_must_succeed((char *[]){"cp", "-r", "--", build_path(*part), format("%s/%s", folder, *part), NULL});
+    static const char *const parts[] = {"bin/ncube", "lib/vertex.elf", "lib/nsdisk.elf", "lib/plugin.so"};
+
+    command_must_succeed((char *[]){"mkdir", "--", format("%s/bin", folder), format("%s/lib", folder), NULL});
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        command_must_succeed((char *[]){"cp", "--", build_path(parts[i]), format("%s/%s", folder, parts[i]), NULL});
     command_must_succeed((char *[]){"cp", "--", build_path("guest/crowd"), format("%s/prog", folder), NULL});
     command_must_succeed(
         (char *[]){"mke2fs", "-q", "-t", "ext2", "-F", "--", format("%s/df00.img", folder), "1024k", NULL});
