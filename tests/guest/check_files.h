@@ -35,6 +35,13 @@ static inline const char *name_of(const char *name)
         check((call) == 0, "%s: errno %d (%s)", #call, errno, strerror(errno)); \
     } while (0)
 
+#define check_text(actual, expected)                                                                      \
+    do {                                                                                                  \
+        const char *text_actual = (actual), *text_expected = (expected);                                  \
+        check(text_actual &&strcmp(text_actual, text_expected) == 0, "%s is \"%s\", not \"%s\"", #actual, \
+              text_actual ? text_actual : "NULL", text_expected);                                         \
+    } while (0)
+
 /* Makes a file, or empties it, and writes a text to it. */
 static inline void make_text_file(const char *path, const char *text)
 {

@@ -11,6 +11,7 @@
 TestSuite(posix, .timeout = 600);
 
 #define PROGRAM "guest/posix"
+#define PROCESS "guest/posix_process"
 
 static const char *const file_cases[] = {
     "working directory", "names at directories", "symbolic links", "attributes",
@@ -95,7 +96,7 @@ ParameterizedTestParameters(posix, holds_for_processes)
 ParameterizedTest(size_t *row, posix, holds_for_processes)
 {
     guest_must_pass(&(struct ncube_run){
-        .dim = process_cases[*row].dim, .program = PROGRAM, .args = {process_cases[*row].name, "/"}});
+        .dim = process_cases[*row].dim, .program = PROCESS, .args = {process_cases[*row].name, "/"}});
 }
 
 static const struct {
@@ -110,7 +111,7 @@ ParameterizedTestParameters(posix, alarms_that_nobody_catches_end_the_program)
 ParameterizedTest(size_t *row, posix, alarms_that_nobody_catches_end_the_program)
 {
     struct outcome o = ncube_run(
-        &(struct ncube_run){.dim = fatal_alarms[*row].dim, .program = PROGRAM, .args = {fatal_alarms[*row].name, "/"}});
+        &(struct ncube_run){.dim = fatal_alarms[*row].dim, .program = PROCESS, .args = {fatal_alarms[*row].name, "/"}});
 
     outcome_expect(&o, fatal_alarms[*row].name, 142, "", "ended by its own signal 14 (SIGALRM)");
     outcome_free(&o);

@@ -147,7 +147,7 @@ static const struct self_test visible[] = {
     {"1", "guest/processes", "one faults"},      {"2", "guest/signals", "between nodes"},
     {"1", "guest/signals", "registers survive"}, {"2", "guest/signals", "arrivals"},
     {"1", "guest/signals", "ended by another"},  {"1", "guest/signals", "suspends"},
-    {"1", "guest/signals", "waits for signals"}, {"1", "guest/posix", "alarms"},
+    {"1", "guest/signals", "waits for signals"}, {"1", "guest/posix_process", "alarms"},
 };
 
 ParameterizedTestParameters(vertex, interrupts_come_at_the_same_time_in_strict_mode)
