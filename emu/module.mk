@@ -48,6 +48,8 @@ $(eval $(call host_program,bin/ncube,emu/cmd/ncube.c $(EMU),$(EMU_LIBS)))
 
 # Tests of single modules, which need no QEMU; some have further sources. bench_net and drive_study are no tests: the
 # bare network's speed, and the tables behind the choice of the default drive in docs/timing.md.
+EMU_TEST_front := tests/emu/front_play.c
+EMU_TEST_front_messages := tests/emu/front_play.c
 EMU_TEST_hostfs := tests/emu/served.c
 EMU_TEST_hostfs_answers := tests/emu/served.c
 EMU_TEST_hostfs_names := tests/emu/served.c
