@@ -26,7 +26,9 @@ FAKE := $(addprefix tests/libpio/,fake.c fake_volumes.c fake_calls.c fake_transf
 $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))
 $(eval $(call host_test,libpio/test_layout,libpio/file/layout.c $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_open,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
-$(eval $(call host_test,libpio/test_rw,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
+RW_TEST := tests/libpio/rw_files.c $(FAKE) $(PIO_SRCS) $(MAP_SRCS)
+$(eval $(call host_test,libpio/test_rw,$(RW_TEST),))
+$(eval $(call host_test,libpio/test_rw_failures,$(RW_TEST),))
 $(eval $(call host_test,libpio/test_starts,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_seek,$(FAKE) $(PIO_SRCS) $(MAP_SRCS),))
 
