@@ -43,7 +43,7 @@ $(eval $(call vertex_test,vertex/test_copy,vertex/memory/copy.c))
 $(eval $(call vertex_test,vertex/test_path,vertex/file/path.c))
 $(eval $(call vertex_test,vertex/test_tree,vertex/process/tree.c))
 $(eval $(call vertex_test,vertex/test_text,vertex/shared/text.c))
-$(eval $(call vertex_test,vertex/test_requests,\
+$(eval $(call vertex_test,vertex/test_requests,tests/vertex/request_node.c \
     vertex/file/ask.c vertex/file/watch.c vertex/file/async.c vertex/file/file.c vertex/file/node_pipe.c \
     vertex/file/request.c vertex/file/path.c vertex/file/name.c vertex/memory/copy.c \
     vertex/message/buffers.c vertex/message/channels.c vertex/message/sends.c vertex/message/queue.c))
