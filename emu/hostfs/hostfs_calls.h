@@ -94,8 +94,6 @@ int hostfs_open_host(const struct hostfs *s, const char *name, int flags, mode_t
 bool hostfs_take_name(char *name, const uint8_t *bytes, size_t n);
 /* The host's O_ flags of an open. Not O_APPEND, which would overrule the offset of every write. */
 int hostfs_host_flags(uint32_t flags);
-/* Replaces what varies from run to run in the description of a file in "/tmp", by its number. */
-void hostfs_correct_tmp(struct file_stat *st, uint64_t number);
 /* Sets the reply's payload. */
 void hostfs_return_payload(struct hostfs_call *c, const void *bytes, size_t n);
 /* Replies with the description of an open file; tmp_number is 0 if it is not in "/tmp". 0, or a negative n_error. */

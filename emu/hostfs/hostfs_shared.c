@@ -49,8 +49,9 @@ int hostfs_open_host(const struct hostfs *s, const char *name, int flags, mode_t
     return fd < 0 ? errmap_from_host(errno) : fd;
 }
 
-/* The host's inode numbers of files without a name differ from run to run. */
-void hostfs_correct_tmp(struct file_stat *st, uint64_t number)
+/* Replaces what varies from run to run in the description of a file in "/tmp", by its number: the host's inode numbers of
+ * files without a name. */
+static void correct_tmp(struct file_stat *st, uint64_t number)
 {
     st->ino = HOSTFS_TMP_INO + number;
     st->nlink = 1;
@@ -65,7 +66,7 @@ int32_t hostfs_return_stat(struct hostfs *s, struct hostfs_call *c, int fd, uint
         return errmap_from_host(errno);
     seen_describe(&s->seen, &st, &out);
     if (tmp_number)
-        hostfs_correct_tmp(&out, tmp_number);
+        correct_tmp(&out, tmp_number);
     hostfs_return_payload(c, &out, sizeof out);
     return 0;
 }
@@ -115,7 +116,7 @@ int32_t hostfs_end_open(struct hostfs *s, struct hostfs_call *c, int32_t index, 
     s->files.file[index].tmp_number = tmp_number;
     seen_describe(&s->seen, &st, &opened.stat);
     if (tmp_number)
-        hostfs_correct_tmp(&opened.stat, tmp_number);
+        correct_tmp(&opened.stat, tmp_number);
     hostfs_return_payload(c, &opened, sizeof opened);
     return 0;
 }

@@ -28,11 +28,18 @@ int streams_init(struct streams *s, int in, int out, int err, bool (*interrupted
     return s->buffer ? 0 : -N_ENOMEM;
 }
 
+static void empty_rest(struct streams_rest *r)
+{
+    free(r->bytes);
+    *r = (struct streams_rest){.error = r->error};
+}
+
 void streams_free(struct streams *s)
 {
     free(s->buffer);
     s->buffer = NULL;
-    streams_drop(s);
+    for (int which = 0; which < STREAMS; which++)
+        empty_rest(&s->rest[which]);
 }
 
 static void record_terminals(struct streams *s, const char *name)
@@ -237,18 +244,6 @@ static int64_t write_all(struct streams *s, enum stream which, const uint8_t *fr
 bool streams_holds_back(const struct streams *s, enum stream which)
 {
     return s->rest[which].start < s->rest[which].end;
-}
-
-static void empty_rest(struct streams_rest *r)
-{
-    free(r->bytes);
-    *r = (struct streams_rest){.error = r->error};
-}
-
-void streams_drop(struct streams *s)
-{
-    for (int which = 0; which < STREAMS; which++)
-        empty_rest(&s->rest[which]);
 }
 
 int32_t streams_take_error(struct streams *s, enum stream which)

@@ -69,8 +69,6 @@ bool streams_drain(struct streams *s);
 bool streams_holds_back(const struct streams *s, enum stream which);
 /* The error of writing kept output that no write has reported yet: 0 or a negative n_error. Clears it. */
 int32_t streams_take_error(struct streams *s, enum stream which);
-/* Drops all kept output. */
-void streams_drop(struct streams *s);
 
 /* Reads up to and including the next newline, `bytes` bytes (at most FILE_IO_MAX_BYTES), or the rest of the input, and
  * waits for it. Returns the number of bytes, 0 at the end of the input; -N_EINTR when interrupted (no input is lost),

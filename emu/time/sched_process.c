@@ -31,7 +31,8 @@ static void live_add(struct sched *s, struct hart *h, uint64_t cycles, uint64_t 
     clocks_add(&s->quiet, h->index, quiet);
 }
 
-void sched_live_remove(struct sched *s, struct hart *h, enum hart_state state)
+/* Removes a runnable hart from the live ones, which can still produce requests; `state`: what it becomes. */
+static void live_remove(struct sched *s, struct hart *h, enum hart_state state)
 {
     sched_ready_remove(s, h, state);
     clocks_remove(&s->clocks, h->index);
@@ -136,7 +137,7 @@ static uint64_t idle_quiet(const struct sched *s, const struct hart *h)
 
 void sched_wait_at(struct sched *s, struct hart *h, uint32_t op)
 {
-    sched_live_remove(s, h, HART_WAITING);
+    live_remove(s, h, HART_WAITING);
     h->at_idle = op == NCU_IDLE && !s->strict;
     if (h->at_idle)
         clocks_add(&s->quiet, h->index, idle_quiet(s, h));
@@ -310,7 +311,7 @@ static void handling_begin(struct sched *s, struct hart *h, uint64_t start)
     if (h->state == HART_AT_TRAP)
         trap_take_back(s, h);
     else
-        sched_live_remove(s, h, HART_WAITING);
+        live_remove(s, h, HART_WAITING);
     h->state = HART_WAITING;
     sched_request_add(s, h, NCU_POSTED, start + NCU_INTERRUPT_CYCLES, NCU_CAUSES, NULL);
 }

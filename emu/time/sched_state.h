@@ -155,8 +155,6 @@ bool sched_grant_all(struct sched *s);
 /* Add a hart to the runnable ones, and remove it when it becomes something else. */
 void sched_ready_add(struct sched *s, struct hart *h);
 void sched_ready_remove(struct sched *s, struct hart *h, enum hart_state state);
-/* Removes a runnable hart from the live ones, which can still produce requests; `state`: what it becomes. */
-void sched_live_remove(struct sched *s, struct hart *h, enum hart_state state);
 /* Sets t(i) and q(i) of a live hart; both are less if it has a cause. */
 void sched_live_set(struct sched *s, struct hart *h, uint64_t cycles, uint64_t quiet);
 /* Return the live hart with the lowest t(j), and the hart with the lowest q(j), or CLOCKS_NONE. */
