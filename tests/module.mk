@@ -113,10 +113,10 @@ $(B)/tests/fuzz/fuzz: $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED) $(FUZZING))
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $^ -lconfig -ljansson -lelf -ldw -lz -lm -larchive -lnettle -lcriterion
 
-# Suites of what reads input, under the sanitizers, of the same objects. make sanitize has all suites so.
+# Suites of what reads input run under the sanitizers only, of the same objects. make sanitize has all suites so.
 # $(call sanitized_test,emu/test_config,-lconfig): tests/emu/test_config.c
 define sanitized_test
-HOST_TESTS += $$(B)/tests/sanitized/$(notdir $(1))
+HOST_TESTS := $$(filter-out $$(B)/tests/$(1),$$(HOST_TESTS)) $$(B)/tests/sanitized/$(notdir $(1))
 $$(B)/tests/sanitized/$(notdir $(1)): $$(patsubst %.c,$$(B)/fuzz/%.o,tests/$(1).c tests/fuzz/coverage.c $(2))
 	@mkdir -p $$(@D)
 	$$(CC) $$(HOST_CFLAGS) $$(SANITIZERS) -o $$@ $$^ -lcriterion $(3)
