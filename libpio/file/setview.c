@@ -12,7 +12,7 @@
 #include "libpio/map/window.h"
 
 /* A server takes views of 400 nodes (FILE_VIEW_MAX_BYTES of vertex/contract/proto.h). Those of windows are smaller, so
- * that the views of 64 nodes fit into the 256 KB that it has for all. */
+ * that the views of 64 nodes fit into the 1.5 MB that it has for all on a node of 16 MB. */
 #define NODES_MOST   400
 #define WINDOW_NODES 100
 

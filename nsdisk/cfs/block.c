@@ -61,11 +61,8 @@ static void reply(struct cfs_record *record, int64_t status, const uint8_t *byte
     const struct file_reply head = {record->r.seq, (int32_t)status};
     size_t n = bytes && status > 0 ? (size_t)status : 0;
 
-    memcpy(cfs->reply, &head, sizeof head);
-    if (n > 0)
-        memcpy(cfs->reply + sizeof head, bytes, n);
     if (!record->gone)
-        family_reply(cfs->loop, record->from, record->type, cfs->reply, sizeof head + n);
+        family_reply_parts(cfs->loop, record->from, record->type, &head, sizeof head, bytes, n);
     cfs_record_free(record);
 }
 

@@ -85,7 +85,6 @@ struct cfs {
     LIST_HEAD(, cfs_record) records;  /* all that are not answered */
     STAILQ_HEAD(, cfs_record) loaded; /* of blocks, whose parts are known now */
     uint64_t uses;
-    uint8_t reply[sizeof(struct file_reply) + CFS_BLOCK_BYTES] __attribute__((aligned(8)));
 };
 
 /* A request from its arrival until it is answered. */

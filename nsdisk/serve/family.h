@@ -66,6 +66,10 @@ static inline uint32_t family_sequence(const struct arrival *a)
  * to send them, the client gets -N_ENOMEM. */
 void family_reply(struct loop *l, int from, int type, const void *reply, size_t n);
 
+/* The same with a reply that lies in two places: a cached block is copied once, from the cache into the message. */
+void family_reply_parts(struct loop *l, int from, int type, const void *head, size_t head_bytes, const void *data,
+                        size_t bytes);
+
 /* Has commands_ended called as soon as the fiber that runs has left. */
 void family_call_back(struct loop *l);
 

@@ -51,6 +51,9 @@ struct loop_node {
     /* Waits for a message. Returns its bytes; -N_EAGAIN: a command is done. Other errors: once more. */
     long (*receive)(void *ctx, void *buf, size_t bytes, int *from, int *type);
     reply_fn *reply; /* with reply_ctx */
+    /* The same of a reply in two parts. NULL: no family answers so. */
+    void (*reply_parts)(void *ctx, int to, int type, const void *head, size_t head_bytes, const void *data,
+                        size_t bytes);
     /* As the traps of these names (vertex/contract/abi.h). */
     long (*disk_start)(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors, int type);
     long (*disk_end)(void *ctx, struct abi_disk_done *done, bool wait);

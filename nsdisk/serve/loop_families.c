@@ -45,6 +45,12 @@ void family_reply(struct loop *l, int from, int type, const void *reply, size_t 
     l->node.reply(l->node.reply_ctx, from, type, reply, n);
 }
 
+void family_reply_parts(struct loop *l, int from, int type, const void *head, size_t head_bytes, const void *data,
+                        size_t bytes)
+{
+    l->node.reply_parts(l->node.reply_ctx, from, type, head, head_bytes, data, bytes);
+}
+
 void family_call_back(struct loop *l)
 {
     l->ended = true;

@@ -29,7 +29,8 @@
 #define SMALL_BYTES  (2u << 20)   /* but on nodes of no more memory */
 #define CACHE_SMALL  (128u << 10) /* this */
 #define TABLES_BYTES (64u << 10)  /* for open files and inodes, whatever else memory is used for, */
-#define TABLES_SHARE 8u           /* and as much of what is left, up to this part of the node's memory */
+#define TABLES_SHARE 8u           /* and as much of what is left, up to this part of the node's memory, */
+#define VIEWS_SHARE  3 / 32       /* of which views may take three quarters */
 
 _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every drive");
 
@@ -143,6 +144,7 @@ static void report_mount(uint32_t drive, int status, const char *text)
 /* ---- What the loop needs from the node ---- */
 
 static void answer(int to, int type, const void *reply, size_t n);
+static void answer_parts(int to, int type, const void *head, size_t head_bytes, const void *data, size_t bytes);
 
 static long loop_receive(void *ctx, void *buf, size_t bytes, int *from, int *type)
 {
@@ -154,6 +156,13 @@ static void loop_reply(void *ctx, int to, int type, const void *reply, size_t n)
 {
     (void)ctx;
     answer(to, type, reply, n);
+}
+
+static void loop_reply_parts(void *ctx, int to, int type, const void *head, size_t head_bytes, const void *data,
+                             size_t bytes)
+{
+    (void)ctx;
+    answer_parts(to, type, head, head_bytes, data, bytes);
 }
 
 static long loop_disk_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors,
@@ -172,7 +181,8 @@ static long loop_disk_end(void *ctx, struct abi_disk_done *done, bool wait)
 /* Without memory for it, requests are served in order. */
 static struct loop *start_loop(struct server *s, const struct abi_drive *info, uint32_t drives)
 {
-    static const struct loop_node node = {loop_receive, loop_reply, loop_disk_start, loop_disk_end, NULL, NULL};
+    static const struct loop_node node = {
+        loop_receive, loop_reply, loop_reply_parts, loop_disk_start, loop_disk_end, NULL, NULL};
 
     if (drives == 0 || !info->concurrent)
         return NULL;
@@ -209,6 +219,8 @@ static struct server *start_server(void)
     struct server *s = server_new((uint32_t)who.node, drives == 0 ? 0 : info[0].boot_number, &env);
     if (!s)
         give_up("nsdisk: not enough memory to start");
+    if (drives > 0)
+        server_limit_views(s, info[0].ram_bytes * VIEWS_SHARE);
     loop = start_loop(s, info, drives);
     if (!loop)
         take_memory(drives == 0 ? 0 : info[0].ram_bytes);
@@ -260,14 +272,25 @@ static long send_reply(int to, int type, const void *reply, size_t n)
     return trap_nwrite(reply, (long)n, to, (long)N_REPLY((unsigned)type));
 }
 
-/* Sends the reply, or N_ENOMEM where Vertex has no memory to send its data. */
+/* Vertex has no memory to send a reply's data. */
+static void answer_no_memory(int to, int type, const struct file_reply *head)
+{
+    const struct file_reply error = {head->seq, -N_ENOMEM};
+
+    send_reply(to, type, &error, sizeof error);
+}
+
+/* Sends the reply, or N_ENOMEM. */
 static void answer(int to, int type, const void *reply, size_t n)
 {
-    if (send_reply(to, type, reply, n) != -N_ENOMEM)
-        return;
-    struct file_reply error = *(const struct file_reply *)reply;
-    error.status = -N_ENOMEM;
-    send_reply(to, type, &error, sizeof error);
+    if (send_reply(to, type, reply, n) == -N_ENOMEM)
+        answer_no_memory(to, type, reply);
+}
+
+static void answer_parts(int to, int type, const void *head, size_t head_bytes, const void *data, size_t bytes)
+{
+    if (trap_reply(head, (long)head_bytes, data, (long)bytes, to, (long)N_REPLY((unsigned)type)) == -N_ENOMEM)
+        answer_no_memory(to, type, head);
 }
 
 static void serve_in_order(struct server *s)

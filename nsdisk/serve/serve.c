@@ -193,16 +193,25 @@ static int64_t write_view(struct server *s, struct call *c)
     return merge_write_view(s->merge[c->file->drive], view, c->file->inode, c->r.offset, c->data, c->r.bytes);
 }
 
-/* What a view with so many bytes in place of `old` needs. */
-static int prepare_view(struct server *s, struct call *c, const struct view *old)
+/* What a view needs beside itself. */
+static int prepare_view(struct server *s, struct call *c)
 {
     if (c->r.bytes > FILE_VIEW_MAX_BYTES)
         return -N_E2BIG;
-    if (s->opens.view_bytes - (old ? view_bytes(old) : 0) + c->r.bytes > VIEW_TOTAL_BYTES)
-        return -N_ENOMEM;
     if (!c->file->views)
         c->file->views = calloc(1, sizeof *c->file->views);
     return serve_merge(s, c->file->drive) && c->file->views ? 0 : -N_ENOMEM;
+}
+
+/* Makes a view in place of `old`, if there is room for it. */
+static int make_view(struct server *s, const struct call *c, const struct view *old, struct view **new)
+{
+    int error = view_make(c->data, c->r.bytes, new);
+
+    if (error < 0 || s->opens.view_bytes - (old ? view_bytes(old) : 0) + view_bytes(*new) <= s->views_most_bytes)
+        return error;
+    view_free(*new);
+    return -N_ENOMEM;
 }
 
 static int64_t invoke_view(struct server *s, struct call *c)
@@ -215,10 +224,10 @@ static int64_t invoke_view(struct server *s, struct call *c)
     if (c->r.bytes == 0 && !old)
         return -N_EINVAL;
     if (c->r.bytes > 0) {
-        int error = prepare_view(s, c, old);
+        int error = prepare_view(s, c);
 
         if (error == 0)
-            error = view_make(c->data, c->r.bytes, &new);
+            error = make_view(s, c, old, &new);
         if (error < 0)
             return error;
     }
@@ -544,8 +553,14 @@ struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2
         return NULL;
     s->node = node;
     s->env = *env;
+    s->views_most_bytes = VIEW_TOTAL_BYTES;
     open_table_init(&s->opens, boot_number);
     return s;
+}
+
+void server_limit_views(struct server *s, size_t bytes)
+{
+    s->views_most_bytes = bytes;
 }
 
 int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume, size_t cache_bytes,

@@ -26,6 +26,8 @@ struct merge;
 /* node: of the I/O node, for struct file_stat. boot_number: differs between boots. env is copied.
  * NULL when memory is short. */
 struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2_env *env);
+/* How much memory all views may take: VIEW_TOTAL_BYTES at first. */
+void server_limit_views(struct server *s, size_t bytes);
 /* Mounts a drive's volume. 0, or as ext2_mount, with one line in error. */
 int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume, size_t cache_bytes,
                  const struct drive_cache *data, char *error, size_t error_bytes);

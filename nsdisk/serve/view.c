@@ -19,7 +19,6 @@
 struct view {
     struct pattern *pattern; /* of one element */
     struct plan *plan;       /* PLAN_A: the file; PLAN_B: the view */
-    size_t bytes;
 };
 
 /* ---- Making ---- */
@@ -46,7 +45,6 @@ int view_make(const void *packed, size_t n, struct view **out)
 
     if (!view)
         return -N_ENOMEM;
-    view->bytes = n;
     int error = pattern_unpack(packed, n, &view->pattern);
     if (error == 0 && view->pattern->element[0].bytes == 0)
         error = -EINVAL;
@@ -71,7 +69,8 @@ void view_free(struct view *view)
 
 size_t view_bytes(const struct view *view)
 {
-    return view->bytes;
+    return sizeof *view + sizeof *view->pattern + sizeof *view->pattern->element + sizeof *view->plan +
+           ((size_t)view->pattern->element[0].nodes + (size_t)view->plan->body.nodes) * sizeof(struct falls);
 }
 
 /* ---- Where its bytes lie ---- */

@@ -19,7 +19,7 @@
 #include "nsdisk/ext2/ext2.h"
 #include "vertex/contract/proto.h"
 
-#define VIEW_TOTAL_BYTES (256u << 10) /* of a server's views, as they came */
+#define VIEW_TOTAL_BYTES (1536u << 10) /* of a server's views in memory, unless it is told otherwise */
 
 struct view;
 
@@ -29,7 +29,7 @@ struct view;
  * bytes), -N_E2BIG, -N_EOVERFLOW; -N_ENOMEM. */
 int view_make(const void *packed, size_t n, struct view **view);
 void view_free(struct view *view); /* NULL is allowed */
-/* The bytes that it was made of. */
+/* The memory that it takes. */
 size_t view_bytes(const struct view *view);
 
 /* Where bytes offset .. offset+bytes-1 of the view lie, bytes > 0: in file bytes *first .. *end-1. False: beyond what a

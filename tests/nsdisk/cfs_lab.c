@@ -58,6 +58,18 @@ static void reply(void *ctx, int to, int type, const void *bytes, size_t n)
     cr_assert_fail("a reply to %d, type 0x%x, number %u, which nobody waits for", to, (unsigned)type, head.seq);
 }
 
+static void reply_parts(void *ctx, int to, int type, const void *head, size_t head_bytes, const void *data,
+                        size_t bytes)
+{
+    uint8_t whole[sizeof(struct file_reply) + CFS_BLOCK_BYTES];
+
+    cr_assert_leq(head_bytes + bytes, sizeof whole);
+    memcpy(whole, head, head_bytes);
+    if (bytes > 0)
+        memcpy(whole + head_bytes, data, bytes);
+    reply(ctx, to, type, whole, head_bytes + bytes);
+}
+
 static long receive(void *ctx, void *buf, size_t bytes, int *from, int *type)
 {
     struct lab *lab = ctx;
@@ -201,7 +213,7 @@ void lab_make(struct lab *lab, uint32_t kilobytes, uint32_t cache_kb)
 
 bool lab_run(struct lab *lab, void (*script)(struct lab *lab))
 {
-    const struct loop_node node = {receive, reply, start, end, lab, lab};
+    const struct loop_node node = {receive, reply, reply_parts, start, end, lab, lab};
     const struct ext2_env env = {.log = {log_line, lab}, .now_s = now_s};
     struct server *s = server_new(VOLUME_NODE, 1, &env);
     struct loop *l = loop_new(s, &node, LAB_DISKS, IO_BYTES);

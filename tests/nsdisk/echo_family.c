@@ -38,13 +38,13 @@ static uint32_t draw(struct echo *e, uint32_t n)
     return (uint32_t)(e->random >> 33) % n;
 }
 
-/* Answers with the request's own bytes: the reply's head takes the place of its own. */
+/* Answers with the request's own data, behind another head. */
 static void answer(struct echo *e, const struct arrival *a, int64_t status, uint64_t place, size_t data_bytes)
 {
     const struct echo_reply reply = {{family_sequence(a), (int32_t)status}, place};
 
-    memcpy(a->bytes, &reply, sizeof reply);
-    family_reply(e->loop, a->from, a->type, a->bytes, status < 0 ? sizeof reply.head : sizeof reply + data_bytes);
+    family_reply_parts(e->loop, a->from, a->type, &reply, status < 0 ? sizeof reply.head : sizeof reply,
+                       a->bytes + sizeof(struct echo_request), status < 0 ? 0 : data_bytes);
 }
 
 static size_t data_bytes(const struct arrival *a)

@@ -288,7 +288,7 @@ static void judge(struct volume *v, const char *options)
 
 const char *several_run(const struct several_settings *settings, struct loop_statistics *statistics)
 {
-    static const struct loop_node node = {receive, reply, drives_start, drives_end, &all.drives, NULL};
+    static const struct loop_node node = {receive, reply, NULL, drives_start, drives_end, &all.drives, NULL};
     struct ext2_env env = {.log = {log_line, NULL}, .now_s = now_s};
 
     memset(&all, 0, sizeof all);

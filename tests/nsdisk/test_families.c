@@ -209,6 +209,18 @@ static void reply(void *ctx, int to, int type, const void *bytes, size_t n)
     complain("a reply to 0x%x, number %u, type 0x%x, which nobody waits for", (unsigned)to, head.seq, (unsigned)type);
 }
 
+static void reply_parts(void *ctx, int to, int type, const void *head, size_t head_bytes, const void *data,
+                        size_t bytes)
+{
+    static uint8_t whole[sizeof(struct echo_reply) + ECHO_DATA_BYTES];
+
+    if (head_bytes + bytes > sizeof whole)
+        complain("a reply of %zu and %zu bytes", head_bytes, bytes);
+    memcpy(whole, head, head_bytes);
+    memcpy(whole + head_bytes, data, bytes);
+    reply(ctx, to, type, whole, head_bytes + bytes);
+}
+
 /* ---- Messages ---- */
 
 static long send(const struct client *c, const struct request *q, void *buf, int *from, int *type)
@@ -317,7 +329,7 @@ static void put_file(struct volume *v)
 
 static void run(uint32_t seed)
 {
-    static const struct loop_node node = {receive, reply, drives_start, drives_end, &drives, NULL};
+    static const struct loop_node node = {receive, reply, reply_parts, drives_start, drives_end, &drives, NULL};
     const struct ext2_env env = {.log = {log_line, NULL}, .now_s = now_s};
 
     memset(client, 0, sizeof client);

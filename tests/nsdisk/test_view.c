@@ -1,5 +1,6 @@
 /* Views of open files: random patterns against a file in memory, what is refused, and what is left when they go. */
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,7 +275,8 @@ Test(view, has_a_number_and_a_place_that_are_checked)
 
 /* ---- What is left ---- */
 
-/* A view of the most nodes. */
+/* A view of the most nodes, and the memory that it takes, rounded up. */
+#define LARGE_BYTES (400 * 2 * sizeof(struct falls) + 500)
 static void pack_large(uint8_t *packed)
 {
     int64_t *at = (int64_t *)packed, nodes = (FILE_VIEW_MAX_BYTES - 24) / 40;
@@ -297,6 +299,7 @@ Test(view, goes_with_its_file_or_its_client)
     first = sfid;
     pack_large(packed);
     cr_assert_eq(v_open(&v, "/f", N_O_RDWR, &second), 0);
+    server_limit_views(v.server, FILE_VIEWS * (size_t)LARGE_BYTES);
     for (int round = 0; round < 3; round++) {
         for (uint16_t i = 1; i <= FILE_VIEWS; i++)
             cr_assert_eq(set_view(i, packed, sizeof packed), 0, "round %d, view %u", round, i);
@@ -314,5 +317,41 @@ Test(view, goes_with_its_file_or_its_client)
         sfid = first;
         cr_assert_eq(read_by(1, 0, &byte, 1), -N_EINVAL, "a new file in the same slot has no views");
     }
+    finish();
+}
+
+/* Whatever they are made of: large ones, and small ones that are nodes of one stripe. */
+Test(view, takes_memory_up_to_a_limit)
+{
+    static uint8_t packed[FILE_VIEW_MAX_BYTES] __attribute__((aligned(8)));
+    uint32_t small = 0, made[2] = {0, 0};
+    size_t limit = 20 * LARGE_BYTES;
+
+    start(1024);
+    server_limit_views(v.server, limit);
+    small = pack_stripe(packed, 512, 3);
+    cr_assert_eq(set_view(1, packed, small), 0, "the drive's memory for views is there");
+    cr_assert_eq(set_view(1, NULL, 0), 0);
+    for (int kind = 0; kind < 2; kind++) {
+        size_t before = mallinfo2().uordblks;
+        int32_t status = 0;
+
+        if (kind == 1)
+            small = pack_stripe(packed, 512, 3);
+        else
+            pack_large(packed);
+        while (status == 0) {
+            cr_assert_eq(v_open(&v, "/f", N_O_RDWR, &sfid), 0);
+            for (uint16_t i = 1; i <= FILE_VIEWS && status == 0; i++, made[kind] += status == 0)
+                status = set_view(i, packed, kind == 1 ? small : sizeof packed);
+        }
+        size_t taken = mallinfo2().uordblks - before;
+        cr_expect_eq(status, -N_ENOMEM);
+        cr_expect(kind == 1 || taken <= limit + limit / 8, "%zu bytes, of %zu", taken, limit);
+        cr_expect_geq(taken, limit / 10 * 9, "%zu bytes, of %zu", taken, limit);
+        cr_assert_eq(v_exit(&v), 0);
+    }
+    cr_expect_eq(made[0], 20);
+    cr_expect_gt(made[1], 1000);
     finish();
 }

@@ -148,7 +148,9 @@
                         /*                                      as long; data: the rest, at most so long */ \
     X(requesttest, 90)  /* number                               1: requestend need not wait, or the      */ \
                         /*                                      server's time limit has passed, and it   */ \
-                        /*                                      does not just hold the request; 0        */
+                        /*                                      does not just hold the request; 0        */ \
+    X(reply, 91)        /* head bytes data bytes dest type      as nwrite, of both in one message; I/O   */ \
+                        /*                                      nodes only                               */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

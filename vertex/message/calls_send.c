@@ -105,6 +105,37 @@ static RARE int64_t write_any(struct proc *p, const uint64_t *arg, uint64_t cont
     return error;
 }
 
+/* Copies what nsdisk answers with from where it lies. */
+RARE int64_t sys_reply(struct proc *p, const uint64_t *arg)
+{
+    uint64_t head_bytes = arg[1], bytes = arg[3];
+    int32_t dest = arg[4], type = arg[5];
+    struct message *m;
+
+    if (!p->builtin)
+        return -N_EPERM;
+    if (head_bytes > MESSAGE_MAX_BYTES || bytes > MESSAGE_MAX_BYTES)
+        return -N_EINVAL;
+    int error = calls_check_send(p, head_bytes + bytes, dest, type);
+    if (!error)
+        error = calls_earlier_failure(p, dest);
+    if (!error)
+        error = proc_new_message(p, head_bytes + bytes, false, &m);
+    if (error)
+        return error;
+    m->bytes = head_bytes + bytes;
+    error = proc_copy_in(p, m->payload, arg[0], head_bytes);
+    if (!error)
+        error = proc_copy_in(p, (char *)m->payload + head_bytes, arg[2], bytes);
+    if (error) {
+        message_release(m);
+        return error;
+    }
+    message_note_copy();
+    calls_send(p, m, dest, full_type(p, type, CONTEXT_PROGRAM));
+    return 0;
+}
+
 static RARE int64_t reap(void)
 {
     event_reap();
