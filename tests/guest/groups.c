@@ -426,6 +426,33 @@ static void four_groups_in_two_contexts(void)
     check_equal(group_free(&twin), 0);
 }
 
+/* Groups of unequal and odd sizes, each in a context of its own; who is not in one goes on to the next. */
+static void four_contexts(void)
+{
+    const int n = processes(), size[] = {n, n * 2 / 3 | 1, (n + 1) / 2, n > 4 ? 3 : 1};
+    int self = own_node() + N_PROCID_OF(npid()) * node_count(), member[4][2 * MEMBERS_MAX];
+    struct group g[4];
+    int mine[4] = {0};
+
+    for (int i = 0; i < 4; i++) {
+        for (int r = 0; r < size[i] && r < n; r++) {
+            int k = (n - 1 - r + i * 3) % n;
+
+            member[i][r] = process(k);
+            mine[i] |= k == self;
+        }
+        if (mine[i])
+            make(&g[i], member[i], size[i] < n ? size[i] : n);
+        for (int j = 0; j < i; j++)
+            check(!mine[i] || !mine[j] || g[i].context != g[j].context, "two groups in context %d", g[i].context);
+    }
+    for (int i = 3; i >= 0; i--)
+        if (mine[i])
+            check_all(&g[i]);
+    for (int i = 0; i < 4; i++)
+        check_equal(mine[i] ? group_free(&g[i]) : 0, 0);
+}
+
 /* nread, a group's group_read and another group's see their own messages only; a wildcard sees no operation's. */
 static void contexts_are_apart(void)
 {
@@ -660,6 +687,7 @@ static const struct test_case cases[] = {
     {"subcubes", subcubes},
     {"overlapping", overlapping},
     {"four groups in two contexts", four_groups_in_two_contexts},
+    {"four contexts", four_contexts},
     {"contexts are apart", contexts_are_apart},
     {"wildcards see no operation", wildcards_see_no_operation},
     {"nsync beside any", nsync_beside_any},

@@ -470,6 +470,12 @@ char *machine_file(const char *folder, int dim, int volumes, const char *more)
 
 char *machine_file_one_node(const char *folder, int dim, int volumes, const char *settings, const char *more)
 {
+    return machine_file_of_drives(folder, dim, volumes, settings, "", more);
+}
+
+char *machine_file_of_drives(const char *folder, int dim, int volumes, const char *settings, const char *drive,
+                             const char *more)
+{
     char *path = format("%s/machine.conf", folder);
     FILE *f = fopen(path, "we");
 
@@ -477,7 +483,7 @@ char *machine_file_one_node(const char *folder, int dim, int volumes, const char
     fprintf(f, "dim = %d;\nfront_end = { si = 0; };\n%s\nboards = ( { number = 3; io_nodes = (\n", dim, more);
     fprintf(f, "    { index = 0; si = [%d]; %s\n      drives = (", (1 << dim) - 1, settings);
     for (int i = 0; i < volumes; i++)
-        fprintf(f, "%s{ volume = \"df%02d\"; image = \"df%02d.img\"; }", i == 0 ? "" : ", ", i, i);
+        fprintf(f, "%s{ volume = \"df%02d\"; image = \"df%02d.img\"; %s }", i == 0 ? "" : ", ", i, i, drive);
     fprintf(f, "); } ); } );\n");
     cr_assert_eq(fclose(f), 0);
     return path;

@@ -127,6 +127,9 @@ char *file_read(const char *folder, const char *name, size_t *bytes); /* the cal
 char *machine_file(const char *folder, int dim, int volumes, const char *more);
 /* The same with one I/O node, with all drives and these settings. */
 char *machine_file_one_node(const char *folder, int dim, int volumes, const char *settings, const char *more);
+/* The same, where each drive has these settings, too. */
+char *machine_file_of_drives(const char *folder, int dim, int volumes, const char *settings, const char *drive,
+                             const char *more);
 
 /* ---- Tables ---- */
 

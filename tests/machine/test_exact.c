@@ -25,6 +25,8 @@ TestSuite(exact, .timeout = 36000);
 #define IPSC            "timing = \"ipsc-860\";\n"
 #define SHORT_LOOKAHEAD "timing = { hop_cycles = 1; byte_cycles = 1; header_bytes = 1; };\n"
 
+#define CACHED          "cache_kb = 64; write = \"back\"; group = 4; commands = 16; fill = \"later\";"
+
 static const struct subject {
     const char *program, *mix;
     int least_dim; /* every other seed has a dimension more */
@@ -34,45 +36,48 @@ static const struct subject {
     const char *more;    /* of the machine file; NULL: nothing */
     bool piped;          /* the program is there twice, the second time on three nodes */
     const char *ncube;   /* another one (command.h) */
+    const char *drive;   /* settings of each drive, with a service; NULL: none */
 } subjects[] = {
-    {"guest/exact", "compute", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact", "poll", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact", "await", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact", "calls", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact", "receive", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact", "signals", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact", "handlers", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact", "files", 2, 2, NULL, NULL, NULL, false, NULL},
-    {"guest/exact", "all", 2, 2, NULL, NULL, NULL, false, NULL},
-    {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact2", "await", 1, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact2", "handlers", 1, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact2", "all", 1, 1, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_global", "global", 2, 1, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL, false, NULL},
-    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL},
-    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL},
+    {"guest/exact", "compute", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "poll", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "await", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "calls", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "receive", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "signals", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "handlers", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "files", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "all", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact2", "await", 1, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact2", "handlers", 1, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact2", "all", 1, 1, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_global", "global", 2, 1, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL, false, NULL, NULL},
+    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL, NULL},
+    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL, NULL},
     {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
-     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false, NULL},
-    {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false, NULL},
-    {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true, NULL},
-    {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_forks", "forks", 1, 2, "service = \"concurrent\";", NULL, NULL, false, NULL},
-    {"guest/exact_loops", "polls", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_loops", "bursts", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_loops", "nested", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_loops2", "polls", 1, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_loops2", "bursts", 1, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_loops2", "nested", 1, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_kills", "kills", 2, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_kills2", "kills", 1, 0, NULL, NULL, NULL, false, NULL},
-    {"guest/exact_ends2", "ends", 1, 0, NULL, "0.2", NULL, false, NULL},
-    {"guest/requests", "exact", 2, 2, "service = \"concurrent\";", NULL, NULL, false, "echo/bin/ncube"},
-    {"guest/exact", "all", 2, 2, NULL, NULL, IPSC "costs = \"instructions\";", false, NULL},
-    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, IPSC, false, NULL},
-    {"guest/exact2", "brief", 1, 0, NULL, NULL, SHORT_LOOKAHEAD, false, NULL},
-    {"guest/exact", "brief", 1, 0, NULL, NULL, SHORT_LOOKAHEAD, false, NULL},
+     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false, NULL, NULL},
+    {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true, NULL, NULL},
+    {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_forks", "forks", 1, 2, "service = \"concurrent\";", NULL, NULL, false, NULL, NULL},
+    {"guest/exact_loops", "polls", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_loops", "bursts", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_loops", "nested", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_loops2", "polls", 1, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_loops2", "bursts", 1, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_loops2", "nested", 1, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_kills", "kills", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_kills2", "kills", 1, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_ends2", "ends", 1, 0, NULL, "0.2", NULL, false, NULL, NULL},
+    {"guest/requests", "exact", 2, 2, "service = \"concurrent\";", NULL, NULL, false, "echo/bin/ncube", NULL},
+    {"guest/exact", "all", 2, 2, NULL, NULL, IPSC "costs = \"instructions\";", false, NULL, NULL},
+    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, IPSC, false, NULL, NULL},
+    {"guest/exact2", "brief", 1, 0, NULL, NULL, SHORT_LOOKAHEAD, false, NULL, NULL},
+    {"guest/exact", "brief", 1, 0, NULL, NULL, SHORT_LOOKAHEAD, false, NULL, NULL},
+    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL, CACHED "misses = \"aside\";"},
+    {"guest/exact", "all", 2, 2, "", NULL, NULL, false, NULL, CACHED},
 };
 
 static const struct way {
@@ -121,7 +126,7 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
     int dim = s->least_dim + (int)((seed + 1) % 2);
     char *folder = folder_new();
     char *more = format("%s\n%s", way->machine, s->more ? s->more : "");
-    char *machine = s->service ? machine_file_one_node(folder, dim, s->volumes, s->service, more)
+    char *machine = s->service ? machine_file_of_drives(folder, dim, s->volumes, s->service, s->drive ? s->drive : "", more)
                                : machine_file(folder, dim, s->volumes, more);
     char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
     char *volumes_text = format("%d", s->volumes);
