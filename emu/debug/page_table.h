@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 #define PAGE_TABLE_LEVELS 3
-#define PTE_VALID    0x001u
-#define PTE_READ     0x002u
-#define PTE_WRITE    0x004u
-#define PTE_EXECUTE  0x008u
-#define PTE_USER     0x010u
-#define PTE_PROMISED 0x200u /* Vertex: with PTE_VALID clear, a page of zeros at the first access */
+#define PTE_VALID         0x001u
+#define PTE_READ          0x002u
+#define PTE_WRITE         0x004u
+#define PTE_EXECUTE       0x008u
+#define PTE_USER          0x010u
+#define PTE_PROMISED      0x200u /* Vertex: with PTE_VALID clear, a page of zeros at the first access */
 
 /* Memory by its QEMU-physical address. */
 struct page_memory {

@@ -124,9 +124,9 @@ json_t *machine_load(struct machine *m, size_t room)
 {
     struct writer w = {.room = room > HEAD_BYTES ? room - HEAD_BYTES : 0};
 
-    w.load = json_pack("{s:I, s:f, s:{}, s:[], s:[], s:[], s:[], s:i}", "cycles", (json_int_t)sched_now(m->sched), "host_s",
-                       host_seconds(m->build_begun_ns, host_ns(CLOCK_MONOTONIC)), "states", "nodes", "channels",
-                       "drives", "caches", "left_out", 0);
+    w.load = json_pack("{s:I, s:f, s:{}, s:[], s:[], s:[], s:[], s:i}", "cycles", (json_int_t)sched_now(m->sched),
+                       "host_s", host_seconds(m->build_begun_ns, host_ns(CLOCK_MONOTONIC)), "states", "nodes",
+                       "channels", "drives", "caches", "left_out", 0);
     if (!w.load)
         return NULL;
     add_drives(&w, m);

@@ -1,6 +1,6 @@
 /*
- * What `ncube top` shows, as lines of text: tables of programs, nodes, channels, drives and their caches, from one report of a
- * machine, or from two, of which the difference is shown.
+ * What `ncube top` shows, as lines of text: tables of programs, nodes, channels, drives and their caches, from one
+ * report of a machine, or from two, of which the difference is shown.
  */
 #ifndef NCUBE_TOP_VIEW_H
 #define NCUBE_TOP_VIEW_H

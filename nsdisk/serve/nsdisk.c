@@ -181,8 +181,8 @@ static long loop_disk_end(void *ctx, struct abi_disk_done *done, bool wait)
 /* Without memory for it, requests are served in order. */
 static struct loop *start_loop(struct server *s, const struct abi_drive *info, uint32_t drives)
 {
-    static const struct loop_node node = {
-        loop_receive, loop_reply, loop_reply_parts, loop_disk_start, loop_disk_end, NULL, NULL};
+    static const struct loop_node node = {loop_receive, loop_reply, loop_reply_parts, loop_disk_start, loop_disk_end,
+                                          NULL,         NULL};
 
     if (drives == 0 || !info->concurrent)
         return NULL;

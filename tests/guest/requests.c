@@ -506,10 +506,21 @@ static void exact(void)
 }
 
 static const struct test_case cases[] = {
-    {"limits", limits},   {"any order", any_order}, {"held", held},   {"end", ends},
-    {"held long", held_long}, {"held on", held_on}, {"held, dead", held_dead},
-    {"answers", answers}, {"heads", heads},         {"reads", reads}, {"no family", no_family},
-    {"dead", dead},       {"ends it", ends_it},     {"costs", costs}, {"exact", exact},
+    {"limits", limits},
+    {"any order", any_order},
+    {"held", held},
+    {"end", ends},
+    {"held long", held_long},
+    {"held on", held_on},
+    {"held, dead", held_dead},
+    {"answers", answers},
+    {"heads", heads},
+    {"reads", reads},
+    {"no family", no_family},
+    {"dead", dead},
+    {"ends it", ends_it},
+    {"costs", costs},
+    {"exact", exact},
     {NULL, NULL},
 };
 

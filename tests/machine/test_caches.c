@@ -204,11 +204,8 @@ static double us_and_queue(const char *set, const char *name, int *queue_max)
             set);
     cr_assert_eq(fclose(f), 0);
     char *json = format("%s/stats", folder), *option = format("--stats=%s", json);
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = "7",
-                                                     .machine = machine,
-                                                     .program = "guest/beside",
-                                                     .args = {name, "//df00/"},
-                                                     .options = {option}});
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "7", .machine = machine, .program = "guest/beside", .args = {name, "//df00/"}, .options = {option}});
     const char *us = strstr(o.out, "us=");
 
     cr_assert(o.status == 0 && us, "%s: %s%s", name, o.out, o.err);
@@ -253,8 +250,8 @@ Test(caches, keep_a_drive_busy_with_a_request_of_each_client)
 
 /* ---- Memory ---- */
 
-/* What a node of 4 MB has room for, and one KB more, with six buffers of 32 KB; `needs`: of that. Files of both kinds of
- * size, and of several clients at once. */
+/* What a node of 4 MB has room for, and one KB more, with six buffers of 32 KB; `needs`: of that. Files of both kinds
+ * of size, and of several clients at once. */
 static const struct edge {
     const char *set;
     unsigned cache_kb;
@@ -275,7 +272,8 @@ ParameterizedTest(size_t *row, caches, may_take_what_a_node_has_room_for_and_no_
     static const char *const programs[][2] = {{"0", "a big file"}, {"0", "many files"}, {"3", "own files"}};
     const struct edge *e = &edges[*row];
     char *folder = folder_with_images(1, 8192, 4096);
-    char *set[2] = {format("cache_kb = %u; %s", e->cache_kb, e->set), format("cache_kb = %u; %s", e->cache_kb + 1, e->set)};
+    char *set[2] = {format("cache_kb = %u; %s", e->cache_kb, e->set),
+                    format("cache_kb = %u; %s", e->cache_kb + 1, e->set)};
     const char *service = *row == 0 ? "in-order" : "concurrent";
     char *most = served_machine(folder, "most.conf", service, set[0], "ram_mb = 4;");
     char *more = served_machine(folder, "more.conf", service, set[1], "ram_mb = 4;");

@@ -25,7 +25,7 @@ TestSuite(exact, .timeout = 36000);
 #define IPSC            "timing = \"ipsc-860\";\n"
 #define SHORT_LOOKAHEAD "timing = { hop_cycles = 1; byte_cycles = 1; header_bytes = 1; };\n"
 
-#define CACHED          "cache_kb = 64; write = \"back\"; group = 4; commands = 16; fill = \"later\";"
+#define CACHED "cache_kb = 64; write = \"back\"; group = 4; commands = 16; fill = \"later\";"
 
 static const struct subject {
     const char *program, *mix;
@@ -126,8 +126,9 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
     int dim = s->least_dim + (int)((seed + 1) % 2);
     char *folder = folder_new();
     char *more = format("%s\n%s", way->machine, s->more ? s->more : "");
-    char *machine = s->service ? machine_file_of_drives(folder, dim, s->volumes, s->service, s->drive ? s->drive : "", more)
-                               : machine_file(folder, dim, s->volumes, more);
+    char *machine = s->service
+                        ? machine_file_of_drives(folder, dim, s->volumes, s->service, s->drive ? s->drive : "", more)
+                        : machine_file(folder, dim, s->volumes, more);
     char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
     char *volumes_text = format("%d", s->volumes);
     struct ncube_run r = {.ncube = s->ncube,

@@ -10,12 +10,12 @@
 
 #include "vertex/contract/proto.h"
 
-#define SERVICE_REPLY_AT    4096u         /* of a reply in its area: behind a request's header and names */
-#define SERVICE_PARKED      32u           /* places for requests to volumes that are busy */
-#define SERVICE_STACK_BYTES (48u << 10)   /* of a fiber, one for each drive */
-#define SERVICE_ASIDE_BYTES (256u << 10)  /* at most, of records for misses = "aside" */
-#define SERVICE_HELD_BYTES  (128u << 10)  /* for requests that other families hold */
-#define SERVICE_STATE_BYTES (64u << 10)   /* at most, of the loop itself and of the families */
+#define SERVICE_REPLY_AT    4096u        /* of a reply in its area: behind a request's header and names */
+#define SERVICE_PARKED      32u          /* places for requests to volumes that are busy */
+#define SERVICE_STACK_BYTES (48u << 10)  /* of a fiber, one for each drive */
+#define SERVICE_ASIDE_BYTES (256u << 10) /* at most, of records for misses = "aside" */
+#define SERVICE_HELD_BYTES  (128u << 10) /* for requests that other families hold */
+#define SERVICE_STATE_BYTES (64u << 10)  /* at most, of the loop itself and of the families */
 #define SERVICE_ROUND(n)    (((n) + 15) & ~(size_t)15)
 
 /* Of an area, for the largest request, or the largest reply behind a short one. io_bytes: file_io_bytes. */

@@ -12,9 +12,10 @@
 #include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
 
-#define SOON        60u  /* part of a limit in which a server that was given up must answer */
-#define HELD_PROBES 128u /* that find a server idle: 64 limits; after them nothing is due, so that a deadlock is found */
-#define DEAD_MAX    8u
+#define SOON 60u /* part of a limit in which a server that was given up must answer */
+#define HELD_PROBES \
+    128u /* that find a server idle: 64 limits; after them nothing is due, so that a deadlock is found */
+#define DEAD_MAX 8u
 
 static uint32_t dead[DEAD_MAX]; /* servers that were given up, by address; 0: none, which is no I/O node */
 static uint32_t next_dead;      /* where the next one goes, in place of the oldest */
@@ -94,8 +95,7 @@ RARE void watch_probe_arrived(struct message *m)
     }
     struct server_count *count = (struct server_count *)m->payload;
     count->idle = server->reader.state == READER_OPEN;
-    count->count =
-        server->monitor.copied + server->monitor.landed + server->monitor.mapped + disk_commands_ended();
+    count->count = server->monitor.copied + server->monitor.landed + server->monitor.mapped + disk_commands_ended();
     message_post(m, m->node, TAG(N_PROGRESS, 0, 0));
 }
 
