@@ -310,6 +310,29 @@ static bool go_on(struct data_cache *d, struct data_waiter *w)
     return true;
 }
 
+/* A waiter that asks again when its part has come brings dropped parts no longer. Its own is none of them. */
+static void leave_out(struct data_waiter *w, uint32_t first, uint32_t count)
+{
+    uint32_t end = w->first + w->count;
+
+    if (w->first >= first + count || end <= first)
+        return;
+    if (first > w->part)
+        end = first;
+    else
+        w->first = first + count;
+    w->count = end - w->first;
+}
+
+static void leave_out_of_all(struct data_cache *d, uint32_t first, uint32_t count)
+{
+    struct data_waiter *w;
+
+    for (struct transfer *t = d->transfer; t <= d->own && d->waiting != 0; t++)
+        TAILQ_FOREACH(w, &t->waiters, next)
+            leave_out(w, first, count);
+}
+
 void data_ask_anew(struct data_cache *d, uint32_t first, uint32_t count)
 {
     struct data_waiters dropped = TAILQ_HEAD_INITIALIZER(dropped);
@@ -323,6 +346,7 @@ void data_ask_anew(struct data_cache *d, uint32_t first, uint32_t count)
         TAILQ_INSERT_TAIL(&dropped, w, next);
         d->writes_without_room -= w->from != NULL;
     }
+    leave_out_of_all(d, first, count);
     while ((w = TAILQ_FIRST(&dropped))) {
         TAILQ_REMOVE(&dropped, w, next);
         end_wait(d, w);

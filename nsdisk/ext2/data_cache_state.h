@@ -234,7 +234,7 @@ int data_write_parts(struct data_cache *d, uint32_t first, uint32_t end, uint32_
 void data_ask_again(struct data_cache *d, struct data_waiter *w);
 /* An asker's write goes on, now that a command has ended. */
 void data_ask_go_on_write(struct data_cache *d, struct data_waiter *w, int error);
-/* Calls those without room that would bring any of the parts. */
+/* Calls those without room that would bring any of the parts; those who wait for a command bring them no longer. */
 void data_ask_anew(struct data_cache *d, uint32_t first, uint32_t count);
 /* Goes on with those whose turn has come. */
 void data_ask_turn(struct data_cache *d);
