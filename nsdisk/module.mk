@@ -36,7 +36,8 @@ $(eval $(call host_test,nsdisk/test_cfs,tests/nsdisk/cfs_lab.c tests/nsdisk/driv
     $(NSDISK_LOOP) $(NSDISK_TEST)))
 # With the client of programs (libpio/module.mk is read later, so its files are named here)
 $(eval $(call host_test,nsdisk/test_cfs_stops,tests/nsdisk/cfs_client.c tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c \
-    $(addprefix libpio/cfs/,cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c cfs_moves.c) \
+    $(addprefix libpio/cfs/,cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c \
+    cfs_moves.c) \
     $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))

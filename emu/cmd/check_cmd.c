@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/error_line.h"
 #include "emu/base/memory.h"
 #include "emu/base/oneline.h"
 #include "emu/base/plural.h"
@@ -13,6 +14,7 @@
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
 #include "emu/model/disk.h"
+#include "vertex/contract/cfs.h"
 
 static const struct option_line lines[] = {{OPTION_MACHINE_WORD},
                                            {"images", "DIR",
@@ -79,6 +81,30 @@ static void say_fault(void *machine, const char *fault)
 
 #define LINES_MOST 8u /* about images; the others are counted */
 
+/* A disk of the CFS has blocks of 4 KB: else its servers refuse every request. An image that is no ext2 is left to the
+ * run, whose nsdisk says so. */
+static bool has_other_blocks(const struct topo *t, const struct topo_drive *drive, char error[ERROR_LINE_BYTES])
+{
+    enum { SUPER_AT = 1024, LOG_BLOCK = 24, MAGIC = 56 };
+    uint8_t super[SUPER_AT] = {0};
+    FILE *f = NULL;
+
+    for (uint32_t k = 0; k < t->cfs.disks && !f; k++)
+        if (strcmp(t->cfs.volume[k], drive->volume) == 0)
+            f = fopen(drive->image, "re");
+    if (!f)
+        return false;
+    const bool whole = fseek(f, SUPER_AT, SEEK_SET) == 0 && fread(super, sizeof super, 1, f) == 1;
+    const uint32_t bytes = 1024u << (super[LOG_BLOCK] & 7);
+    fclose(f);
+    if (!whole || super[MAGIC] != 0x53 || super[MAGIC + 1] != 0xef || bytes == CFS_BLOCK_BYTES)
+        return false;
+    snprintf(error, ERROR_LINE_BYTES,
+             "%s: blocks of %u bytes; a disk of the CFS has blocks of %u: make it with --block=4K", drive->image, bytes,
+             CFS_BLOCK_BYTES);
+    return true;
+}
+
 /* Returns the number of images that a run would refuse, after a line for each of the first ones. */
 static uint32_t check_images(struct machine *m)
 {
@@ -95,7 +121,8 @@ static uint32_t check_images(struct machine *m)
                          drive->image, other);
             inputs_add(&m->inputs, drive->image, "the image of volume %s", drive->volume);
             if (other ||
-                disk_open(&disk, drive->image, disk_model_find(drive->model), m->error, sizeof m->error) != 0) {
+                disk_open(&disk, drive->image, disk_model_find(drive->model), m->error, sizeof m->error) != 0 ||
+                has_other_blocks(&m->config.topo, drive, m->error)) {
                 if (bad++ < LINES_MOST)
                     machine_complain(m, "volume %s: %s", drive->volume, m->error);
             }

@@ -445,7 +445,10 @@ static void free_room(struct loading *l)
 /* Drivers that a program may need are in segments of their own. */
 static bool is_needed(const struct load_program *p, const struct load_part *part, uint32_t flags)
 {
-    uint32_t drivers = (p->striped_bytes > 0 ? PROGRAM_SEGMENT_STRIPED : 0) | (part->piped ? PROGRAM_SEGMENT_PIPES : 0);
+    const size_t n = strlen(LOAD_STRIPED_CFS);
+    const bool cfs = p->striped_bytes > n && memcmp(p->striped, LOAD_STRIPED_CFS, n) == 0;
+    uint32_t drivers = (p->striped_bytes > 0 ? PROGRAM_SEGMENT_STRIPED : 0) |
+                       (part->piped ? PROGRAM_SEGMENT_PIPES : 0) | (cfs ? PROGRAM_SEGMENT_CFS : 0);
 
     return !(flags & PROGRAM_SEGMENT_DRIVERS) || (flags & drivers);
 }

@@ -96,14 +96,14 @@ size_t topo_striped_text(const struct topo *t, char *text, size_t bytes)
 {
     struct text out = {text, bytes, 0};
 
+    if (t->cfs.disks > 0)
+        append_cfs(&out, t);
     for (uint32_t i = 0; i < t->n_striped; i++) {
         append(&out, "%s", t->striped[i].name);
         for (uint32_t k = 0; k < t->striped[i].disks; k++)
             append(&out, " %s", t->striped[i].over[k]);
         append(&out, ": %s\n", t->striped[i].map);
     }
-    if (t->cfs.disks > 0)
-        append_cfs(&out, t);
     return out.bytes;
 }
 

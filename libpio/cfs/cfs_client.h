@@ -4,6 +4,7 @@
  *   cfs_calls.c    the calls of <cfs.h>
  *   cfs_device.c   the driver of the nDEVICES switch: names that begin with /cfs/
  *   cfs_moves.c    reads and writes: a request for each block
+ *   cfs_async.c    several of them under way
  *   cfs_file.c     names, and opening files
  *   cfs_grow.c     how a file gets more blocks
  *   cfs_check.c    pointers that a machine without a shutdown has left, compared with the parts
@@ -29,7 +30,8 @@ struct cfs_machine {
     uint32_t async;
     const char *volume[CFS_DISKS_MAX];
     int node[CFS_DISKS_MAX], drive[CFS_DISKS_MAX];
-    char list[CFS_DISKS_BYTES + 1]; /* their names, with a space between */
+    char list[CFS_DISKS_BYTES + 1];  /* their names, with a space between */
+    char names[CFS_DISKS_BYTES + 1]; /* the same, each ended, which `volume` points into */
 };
 
 const struct cfs_machine *cfs_machine(void);
@@ -46,16 +48,16 @@ int cfs_ask_all(const uint32_t *disk, uint32_t n, int type, struct cfs_request r
 
 struct cfs_open {
     uint64_t handle;
-    uint32_t home;                 /* machine's disk */
-    uint32_t disks;                /* of the file, */
-    uint32_t disk[CFS_DISKS_MAX];  /* and which of the machine's each is */
-    struct cfs_header header;      /* as known */
-    uint32_t *page[CFS_PAGES_MAX]; /* of pointers, fetched when first needed; NULL: not yet */
-    struct file_stat stat;         /* of its name, when it was opened */
-    uint32_t flags;                /* N_O_ */
-    uint64_t at;                   /* the pointer */
-    uint32_t moves;                /* under way */
-    char *folder;                  /* path of a folder, which has nothing of the above but the pointer */
+    uint32_t home;                        /* machine's disk */
+    uint32_t disks;                       /* of the file, */
+    uint32_t disk[CFS_DISKS_MAX];         /* and which of the machine's each is */
+    struct cfs_header header;             /* as known */
+    uint32_t *page[CFS_PAGES_MAX];        /* of pointers, fetched when first needed; NULL: not yet */
+    struct file_stat stat;                /* of its name, when it was opened */
+    uint32_t flags;                       /* N_O_ */
+    uint64_t at;                          /* the pointer */
+    void (*end_moves)(struct cfs_open *); /* those that are under way; NULL: there never were any */
+    char *folder;                         /* path of a folder, which has nothing of the above but the pointer */
 };
 
 static inline struct cfs_request cfs_request_of(const struct cfs_open *f, uint16_t op, uint64_t arg)
@@ -99,7 +101,7 @@ void cfs_file_check(struct cfs_open *f);
  */
 int cfs_file_shorten(struct cfs_open *f, uint64_t blocks);
 
-/* ---- cfs_moves.c ---- */
+/* ---- cfs_moves.c, cfs_async.c ---- */
 
 #define CFS_MOVES_MAX 32u
 
@@ -111,8 +113,6 @@ int64_t cfs_move(struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t
 long cfs_move_start(struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at, uint64_t *expected);
 /* Waits for its end, and frees the id. As cfs_move; -N_EINVAL: no such id. */
 int64_t cfs_move_end(long id);
-/* The same, if it is of that file. */
-void cfs_move_end_of(long id, const struct cfs_open *f);
 /* 1: it has ended; 0. */
 int cfs_move_test(long id);
 

@@ -1,6 +1,7 @@
 /*
  * The driver of the nDEVICES switch for names that begin with /cfs/: "/cfs/a" is "/a" in the tree of disk 0. A program
- * has it if it names a call of <cfs.h> (cfs_calls.c).
+ * that names a call of <cfs.h> (cfs_calls.c) has it; every other one that has calls on paths has a copy of it in a
+ * segment of its own, which is loaded where the machine has a CFS (images/program.ld).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +44,8 @@ static int device_close(void *state)
 {
     struct cfs_open *f = state;
 
-    for (long id = 1; id <= (long)CFS_MOVES_MAX && f->moves > 0; id++)
-        cfs_move_end_of(id, f);
+    if (f->end_moves)
+        f->end_moves(f);
     cfs_file_free(f);
     return 0;
 }

@@ -7,52 +7,61 @@
 
 /* ---- The text ---- */
 
-/* "cf00 cf01: 2 16384.0 16385.0": names up to the colon, then numbers. */
-static void read_line(char *text, struct cfs_machine *m)
+/* The number at *at, which moves behind it and the character that ends it. strtol would make every program larger that
+ * has calls on paths. */
+static uint32_t number(const char **at)
 {
-    char *colon = strchr(text, ':'), *save = NULL;
+    uint32_t n = 0;
+
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        n = n * 10 + (uint32_t)(**at - '0');
+    *at += **at != '\0';
+    return n;
+}
+
+/* "cf00 cf01: 2 16384.0 16385.0": names up to the colon, then numbers. */
+static void read_line(const char *text, struct cfs_machine *m)
+{
+    const char *colon = strchr(text, ':'), *at = colon + 2;
 
     if (!colon || (size_t)(colon - text) > CFS_DISKS_BYTES)
         return;
     memcpy(m->list, text, (size_t)(colon - text));
-    *colon = '\0';
-    char *at = colon + 1;
-    m->async = (uint32_t)strtoul(at, &at, 10);
-    for (char *name = strtok_r(text, " ", &save); name && m->disks < CFS_DISKS_MAX; name = strtok_r(NULL, " ", &save)) {
+    memcpy(m->names, m->list, sizeof m->names);
+    m->async = number(&at);
+    for (char *name = m->names; *name && m->disks < CFS_DISKS_MAX;) {
         m->volume[m->disks] = name;
-        m->node[m->disks] = (int)strtol(at, &at, 10);
-        m->drive[m->disks++] = (int)strtol(at + 1, &at, 10);
+        m->node[m->disks] = (int)number(&at);
+        m->drive[m->disks++] = (int)number(&at);
+        while (*name && *name != ' ')
+            name++;
+        if (*name)
+            *name++ = '\0';
     }
 }
 
-/* The text is kept: names point into it. */
 static void ask_machine(struct cfs_machine *m)
 {
-    static const char line[] = "\n/cfs ";
     long bytes = cfs_transport.text(NULL, 0);
-    char *text = bytes > 0 ? malloc((size_t)bytes + 2) : NULL;
+    char *text = bytes > 0 ? malloc((size_t)bytes + 1) : NULL;
 
     if (!text)
         return;
-    text[0] = '\n';
-    cfs_transport.text(text + 1, bytes);
-    text[bytes + 1] = '\0';
-    char *at = strstr(text, line);
-    if (at)
-        read_line(at + sizeof line - 1, m);
-    else
-        free(text);
+    cfs_transport.text(text, bytes);
+    text[bytes] = '\0';
+    if (strncmp(text, LOAD_STRIPED_CFS, sizeof LOAD_STRIPED_CFS - 1) == 0)
+        read_line(text + sizeof LOAD_STRIPED_CFS - 1, m);
+    free(text);
 }
 
 const struct cfs_machine *cfs_machine(void)
 {
-    static struct cfs_machine machine;
-    static bool asked;
+    static const struct cfs_machine none;
+    static struct cfs_machine *machine; /* not of bss, which every program with calls on paths would have */
 
-    if (!asked)
-        ask_machine(&machine);
-    asked = true;
-    return &machine;
+    if (!machine && (machine = calloc(1, sizeof *machine)))
+        ask_machine(machine);
+    return machine ? machine : &none;
 }
 
 /* ---- Requests ---- */

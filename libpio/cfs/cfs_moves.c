@@ -1,32 +1,12 @@
 /*
  * Reads and writes: a request for each block, by its disk block, to its disk's server [P2 section 3.0]. A synchronous
- * call has one request under way, asynchronous ones as many as the machine file's `async`, all moves together.
+ * call has one request under way. cfs_async.c has the others.
  */
+#include "libpio/cfs/cfs_moves.h"
+
 #include <string.h>
 
-#include "libpio/cfs/cfs_client.h"
 #include "vertex/contract/errors.h"
-
-struct piece { /* a request under way */
-    long number;
-    uint64_t at; /* in the move */
-    uint32_t bytes;
-};
-
-struct move {
-    struct cfs_open *f; /* NULL: the place is free */
-    bool write;
-    uint8_t *buf;
-    uint64_t n, at;                    /* bytes to move, and where they are in the file */
-    uint64_t next;                     /* of them, those that were asked for, or need not be */
-    uint64_t good;                     /* bytes from the start on without an error */
-    int error;                         /* behind them */
-    struct piece piece[CFS_ASYNC_MAX]; /* a ring from `first` on */
-    uint32_t first, pieces;
-};
-
-static struct move move[CFS_MOVES_MAX];
-static uint32_t under_way; /* pieces of those */
 
 /* ---- Pieces ---- */
 
@@ -56,8 +36,7 @@ static long receive(const struct move *m, const struct piece *p)
     return cfs_end(p->number, NULL, 0, m->write ? NULL : m->buf + p->at, m->write ? 0 : p->bytes);
 }
 
-/* Begins the next piece. A block that has no pointer is zeros. */
-static void begin_piece(struct move *m)
+void cfs_piece_begin(struct move *m)
 {
     const uint64_t at = m->at + m->next, left = m->n - m->next;
     const uint32_t room = CFS_BLOCK_BYTES - (uint32_t)(at % CFS_BLOCK_BYTES);
@@ -94,8 +73,7 @@ static long ask_again(struct move *m, struct piece *p)
     return receive(m, p);
 }
 
-/* Ends the oldest piece. */
-static void end_piece(struct move *m)
+void cfs_piece_end(struct move *m)
 {
     struct piece p = m->piece[m->first];
     long n = receive(m, &p);
@@ -134,7 +112,7 @@ static int prepare_write(struct move *m)
     return error;
 }
 
-static int begin(struct move *m, struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at)
+int cfs_move_prepare(struct move *m, struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at)
 {
     *m = (struct move){.f = f, .write = write, .buf = buf, .n = n, .at = at};
     int error = n == 0 ? 0 : at + n < at ? -N_EFBIG : write ? prepare_write(m) : prepare_read(m);
@@ -142,8 +120,7 @@ static int begin(struct move *m, struct cfs_open *f, bool write, void *buf, uint
     return error;
 }
 
-/* A file is as long as what was written to it without an error. */
-static int64_t finish(struct move *m)
+int64_t cfs_move_finish(struct move *m)
 {
     if (m->write && m->good > 0 && m->at + m->good > m->f->header.size_bytes) {
         int error = cfs_file_header(m->f, N_CSIZE, 1, m->at + m->good);
@@ -157,115 +134,14 @@ static int64_t finish(struct move *m)
 int64_t cfs_move(struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at)
 {
     struct move m;
-    int error = begin(&m, f, write, buf, n, at);
+    int error = cfs_move_prepare(&m, f, write, buf, n, at);
 
     if (error < 0)
         return error;
     while (m.next < m.n) {
-        begin_piece(&m);
+        cfs_piece_begin(&m);
         if (m.pieces > 0)
-            end_piece(&m);
+            cfs_piece_end(&m);
     }
-    return finish(&m);
-}
-
-/* ---- Asynchronous moves ---- */
-
-static bool has_ended(const struct move *m)
-{
-    return m->next >= m->n && m->pieces == 0;
-}
-
-static void end_piece_of(struct move *m)
-{
-    end_piece(m);
-    under_way--;
-}
-
-/* Begins what the limit leaves room for, the move with the lowest id first. */
-static void begin_pieces(void)
-{
-    for (struct move *m = move; m < move + CFS_MOVES_MAX; m++)
-        while (m->f && m->next < m->n && under_way < cfs_machine()->async) {
-            const uint32_t before = m->pieces;
-
-            begin_piece(m);
-            under_way += m->pieces - before;
-        }
-}
-
-/* Ends a piece of m; where others have taken all of the limit, one of theirs. */
-static void go_on(struct move *m)
-{
-    for (struct move *other = move; m->pieces == 0 && other < move + CFS_MOVES_MAX; other++)
-        if (other->f && other->pieces > 0)
-            m = other;
-    if (m->pieces > 0)
-        end_piece_of(m);
-    begin_pieces();
-}
-
-static void run_to_end(struct move *m)
-{
-    while (!has_ended(m))
-        go_on(m);
-}
-
-long cfs_move_start(struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at, uint64_t *expected)
-{
-    uint32_t i = 0;
-
-    while (i < CFS_MOVES_MAX && move[i].f)
-        i++;
-    if (i == CFS_MOVES_MAX)
-        return -N_EAGAIN;
-    int error = begin(&move[i], f, write, buf, n, at);
-    *expected = move[i].n;
-    if (error < 0) {
-        move[i].f = NULL;
-        return error;
-    }
-    f->moves++;
-    begin_pieces();
-    return (long)i + 1;
-}
-
-static struct move *move_of(long id)
-{
-    return id >= 1 && id <= (long)CFS_MOVES_MAX && move[id - 1].f ? &move[id - 1] : NULL;
-}
-
-int64_t cfs_move_end(long id)
-{
-    struct move *m = move_of(id);
-
-    if (!m)
-        return -N_EINVAL;
-    run_to_end(m);
-    int64_t result = finish(m);
-    m->f->moves--;
-    m->f = NULL;
-    return result;
-}
-
-int cfs_move_test(long id)
-{
-    struct move *m = move_of(id);
-
-    if (!m)
-        return -N_EINVAL;
-    for (struct move *o = move; o < move + CFS_MOVES_MAX; o++)
-        while (o->f && o->pieces > 0 && cfs_transport.test(o->piece[o->first].number) == 1) {
-            end_piece_of(o);
-            begin_pieces();
-        }
-    return has_ended(m);
-}
-
-void cfs_move_end_of(long id, const struct cfs_open *f)
-{
-    const struct move *m = move_of(id);
-
-    if (m && m->f == f)
-        cfs_move_end(id);
+    return cfs_move_finish(&m);
 }

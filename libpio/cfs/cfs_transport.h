@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct cfs_transport {
-    /* As trap_striped: the text whose last line may be the CFS's (vertex/contract/system.h). */
+    /* As trap_striped: the text whose first line may be the CFS's (vertex/contract/system.h). */
     long (*text)(char *buf, long bytes);
     /* As trap_requeststart, trap_requestend and trap_requesttest. */
     long (*start)(long node, long type, const void *head, long head_bytes, const void *data, long bytes);

@@ -385,20 +385,34 @@ static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, 
     return error;
 }
 
-/* -N_EPERM: the name leads to a private file. */
-static int check_name(struct ext2 *fs, struct ext2_path name)
+/* 1: the path leads to a private file or folder; 0: not; or an error. */
+static int is_private(struct ext2 *fs, struct ext2_path name, bool follow)
 {
     struct ext2_inode *inode;
+    int error = ext2_lookup(fs, name, follow, &inode);
+
+    if (error < 0)
+        return error;
+    const int result = (inode->flags & EXT2_PRIVATE) != 0;
+    ext2_inode_put(inode);
+    return result;
+}
+
+/* -N_EPERM: the name leads to a private file, or is to be a new one in a private folder. */
+static int check_name(struct ext2 *fs, struct ext2_path name)
+{
+    int found = 0;
 
     for (int follow = 0; follow <= 1 && name.bytes > 0; follow++)
-        if (ext2_lookup(fs, name, follow != 0, &inode) == 0) {
-            bool is_private = (inode->flags & EXT2_PRIVATE) != 0;
-
-            ext2_inode_put(inode);
-            if (is_private)
-                return -N_EPERM;
-        }
-    return 0; /* or an error, which comes again */
+        if ((found = is_private(fs, name, follow != 0)) == 1)
+            return -N_EPERM;
+    if (found != -N_ENOENT)
+        return 0; /* or an error, which comes again */
+    while (name.bytes > 0 && name.text[name.bytes - 1] == '/')
+        name.bytes--;
+    while (name.bytes > 0 && name.text[name.bytes - 1] != '/')
+        name.bytes--;
+    return name.bytes > 0 && is_private(fs, name, true) == 1 ? -N_EPERM : 0;
 }
 
 /* Apart, so that requests to other volumes pay nothing for it. */

@@ -365,7 +365,7 @@ Test(loader, a_segment_for_several_drivers_is_sent_where_one_of_them_is)
 {
     static const struct {
         uint32_t flags;
-        bool striped, piped, sent;
+        bool striped, piped, sent, cfs;
     } c[] = {
         {0, false, false, true},
         {PROGRAM_SEGMENT_STRIPED, false, false, false},
@@ -377,6 +377,8 @@ Test(loader, a_segment_for_several_drivers_is_sent_where_one_of_them_is)
         {PROGRAM_SEGMENT_DRIVERS, true, false, true},
         {PROGRAM_SEGMENT_DRIVERS, false, true, true},
         {PROGRAM_SEGMENT_DRIVERS, true, true, true},
+        {PROGRAM_SEGMENT_CFS, true, true, false, false},
+        {PROGRAM_SEGMENT_CFS, false, false, true, true},
     };
     struct tiny_elf e = tiny_elf_program();
     struct elf_image image;
@@ -392,8 +394,8 @@ Test(loader, a_segment_for_several_drivers_is_sent_where_one_of_them_is)
         l = (struct loaded){0};
         image.segment[0].flags = ELF_SEGMENT_X | c[i].flags;
         all.piped = c[i].piped;
-        p.striped = c[i].striped ? "big df00: cyclic 1 1\n" : NULL;
-        p.striped_bytes = c[i].striped ? 21 : 0;
+        p.striped = c[i].cfs ? "/cfs df00: 2 16384.0\n" : c[i].striped ? "big df00: cyclic 1 1\n" : NULL;
+        p.striped_bytes = p.striped ? 21 : 0;
         cr_assert_eq(load_send_program(&p, take_message, &l), 0);
         cr_expect_eq(l.chunks, c[i].sent ? 3 : 1, "case %zu: %u chunks", i, l.chunks);
     }

@@ -177,6 +177,12 @@ rm few/df01.img
 status "an image is missing" 1 "$ncube" check --images few tiny
 check "which" grep -q 'volume df01: few/df01.img: No such file' err
 check "what to do" grep -q 'ncube disk create -m tiny --images few' err
+truncate -s 2M few/df01.img
+mke2fs -q -F -t ext2 -b 1024 few/df01.img
+printf 'cfs = { volumes = ["df01"]; };\n' | cat "$(dirname "$ncube")/../machines/tiny.conf" - >cfs.conf
+status "a disk of the CFS with other blocks" 1 "$ncube" check --images few --set io_nodes.service=concurrent \
+    --set drives.cache_kb=256 cfs.conf
+check "which, and what it needs" grep -q 'volume df01: few/df01.img: blocks of 1024 bytes; .* --block=4K' err
 status "128 are missing" 1 "$ncube" check --images few full
 same "not a line for each" 9 "$(wc -l <err)"
 printf 'dim = 2;\nboards = (\n  { numbr = 3; }\n);\n' >bad.conf

@@ -87,6 +87,7 @@ static void one_node(void)
     CHECK(close(fd) == 0);
     CHECK(_cread(fd, buf, 1) == -1 && errno == EBADF);
     CHECK(_cread(1, buf, 1) == -1 && errno == ENOTSUP);
+    CHECK(strcmp(strerror(ESTALE), "Stale file handle") == 0);
 }
 
 static void asynchronous(void)

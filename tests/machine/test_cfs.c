@@ -111,6 +111,14 @@ Test(cfs, calls_do_what_they_say_on_one_node_and_on_several)
         }
 }
 
+Test(cfs, a_program_without_its_calls_has_it_where_the_machine_does)
+{
+    struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs_plain"}, "", true);
+
+    outcome_expect(&o, "plain", 0, "passed\n", "");
+    outcome_free(&o);
+}
+
 Test(cfs, a_call_without_a_result_ends_the_program_with_one_line)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs", .args = {"must"}}, "", true);

@@ -198,6 +198,16 @@ static void foreign_script(struct lab *l)
     open.name_bytes = 5;
     memcpy(message, &open, sizeof open);
     cr_expect_eq(lab_wait(l, lab_send(l, 1, N_FUNLINK, message, sizeof open + 5)), -N_EPERM, "the folder itself");
+    open.name_bytes = 9;
+    open.flags = N_O_RDWR | N_O_CREAT;
+    memcpy(message, &open, sizeof open);
+    memcpy(message + sizeof open, "/.cfs/new", 9);
+    cr_expect_eq(lab_wait(l, lab_send(l, 1, N_FOPEN, message, sizeof open + 9)), -N_EPERM, "a new name in it");
+    cr_expect_eq(lab_wait(l, lab_send(l, 1, N_FMKDIR, message, sizeof open + 9)), -N_EPERM, "a new name in it");
+    open.name_bytes = 5;
+    open.flags = N_O_RDONLY;
+    memcpy(message, &open, sizeof open);
+    memcpy(message + sizeof open, "/.cfs", 5);
     cr_expect_eq(lab_wait(l, lab_send(l, 1, N_FRMDIR, message, sizeof open + 5)), -N_EPERM, "the folder itself");
     cr_expect_eq(name_op(CFS_NAME_OPEN, "/./.cfs/1", DISK_NAMES, 0), -N_EACCES);
     cr_expect_eq(name_op(CFS_NAME_OPEN, "/.cfs/1", DISK_NAMES, 0), -N_EACCES);

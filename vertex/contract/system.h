@@ -320,12 +320,13 @@ _Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
  *
  *     big df00 df01: cyclic 16384 2
  *
- * The last line may be the Concurrent File System's, which its library reads: its disks, the requests that a node has
+ * The first line may be the Concurrent File System's, which its library reads: its disks, the requests that a node has
  * under way, and each disk's I/O node and drive there.
  *
  *     /cfs cf00 cf01: 2 16384.0 16385.0
  */
 #define LOAD_STRIPED_MAX_BYTES 65535u
+#define LOAD_STRIPED_CFS       "/cfs " /* with which it begins */
 
 /* For programs that have a subcube of their own in that of their job, and descriptors other than the standard streams:
  * those of a pipeline, and those that rexecvf loads. Nodes are numbered in the job's subcube. The program gets this at
@@ -360,11 +361,13 @@ struct load_fd {
 _Static_assert(sizeof(struct load_fd) == 32, "load_fd layout");
 
 /* Flags of an ELF segment, beside PF_R, PF_W and PF_X: which drivers it is for. It is loaded only where one of them is:
- * that of striped files where the machine has striped volumes, that of pipes in programs of a pipeline. A segment
- * without such a flag is always loaded (images/program.ld). */
+ * that of striped files where the machine has striped volumes, that of pipes in programs of a pipeline, that of the
+ * Concurrent File System where the machine has one. A segment without such a flag is always loaded (images/program.ld).
+ */
 #define PROGRAM_SEGMENT_STRIPED 0x00100000u
 #define PROGRAM_SEGMENT_PIPES   0x00200000u
-#define PROGRAM_SEGMENT_DRIVERS (PROGRAM_SEGMENT_STRIPED | PROGRAM_SEGMENT_PIPES)
+#define PROGRAM_SEGMENT_CFS     0x00400000u
+#define PROGRAM_SEGMENT_DRIVERS (PROGRAM_SEGMENT_STRIPED | PROGRAM_SEGMENT_PIPES | PROGRAM_SEGMENT_CFS)
 
 #define LOAD_CHUNK_BYTES 16384u /* most bytes of program in one N_LOAD_DATA */
 

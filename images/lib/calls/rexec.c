@@ -115,8 +115,10 @@ static int parse(struct image *i)
     memcpy(&h, i->bytes, sizeof h);
     if (!is_executable(i, &h))
         return -ENOEXEC;
-    if (trap_striped(NULL, 0) > 0)
-        i->drivers |= PROGRAM_SEGMENT_STRIPED;
+    char begin[sizeof LOAD_STRIPED_CFS - 1];
+    if (trap_striped(begin, sizeof begin) > 0)
+        i->drivers |= memcmp(begin, LOAD_STRIPED_CFS, sizeof begin) == 0 ? PROGRAM_SEGMENT_STRIPED | PROGRAM_SEGMENT_CFS
+                                                                         : PROGRAM_SEGMENT_STRIPED;
     i->program = (struct abi_program){
         .entry = h.entry, .segment = (uint64_t)i->segment, .procs = 1, .stack_bytes = USER_STACK_DEFAULT_BYTES};
     for (unsigned k = 0; k < h.programs && !error; k++) {

@@ -64,9 +64,10 @@ long ndevice_path(int fd, char *path, size_t bytes);
 /* Takes global mode off the end of a pipe, which gets a mapping now. Only programs that call nglobal have it. */
 void global_uncover(struct ndevice_slot *slot) __attribute__((weak));
 
-extern const struct ndevice ndevice_file;    /* images/lib/devices/dev_file.c */
-extern const struct ndevice ndevice_striped; /* libpio/ndevices/striped.c */
-extern const struct ndevice ndevice_pipe;    /* libpio/pipes/pipe.c */
+extern const struct ndevice ndevice_file;        /* images/lib/devices/dev_file.c */
+extern const struct ndevice ndevice_striped;     /* libpio/ndevices/striped.c */
+extern const struct ndevice ndevice_pipe;        /* libpio/pipes/pipe.c */
+extern const struct ndevice ndevice_cfs_segment; /* libpio/cfs/cfs_device.c */
 
 /* Above 0, open gives the highest free descriptor: a driver opens files that are none of the program's. */
 extern int ndevice_opens_at_top;

@@ -78,14 +78,26 @@ static bool machine_stripes(void)
     return bytes > 0;
 }
 
+/* Whether the machine has a Concurrent File System. The same holds for its driver. */
+static bool machine_has_cfs(void)
+{
+    char begin[sizeof LOAD_STRIPED_CFS - 1];
+
+    return trap_striped(begin, sizeof begin) > (long)sizeof begin && memcmp(begin, LOAD_STRIPED_CFS, sizeof begin) == 0;
+}
+
 /* The latest of the first n drivers that takes the path. */
 static const struct ndevice *find_driver(const char *path, int n)
 {
     for (int i = n; path && i > 0; i--)
         if (added[i - 1]->match(path))
             return added[i - 1];
-    if (!may_be_read(path) || path[0] != '/' || path[1] != '/')
+    if (!may_be_read(path) || path[0] != '/')
         return &ndevice_file;
+    if (path[1] != '/')
+        return path[1] == 'c' && strncmp(path, "/cfs", 4) == 0 && machine_has_cfs() && ndevice_cfs_segment.match(path)
+                   ? &ndevice_cfs_segment
+                   : &ndevice_file;
     if (program_pipes && program_pipes->has_driver && ndevice_pipe.match(path))
         return &ndevice_pipe;
     return machine_stripes() && ndevice_striped.match(path) ? &ndevice_striped : &ndevice_file;
