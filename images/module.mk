@@ -103,7 +103,8 @@ $(B)/lib/program.ld: images/program.ld
 
 ifdef LIBPIO_SRCS
 LIBPIO := $(B)/lib/libpio.a
-$(LIBPIO): $(filter-out $(STRIPED_OBJS) $(PIPE_OBJS),$(LIBPIO_OBJS)) $(addprefix $(B)/rv/,engine.o striped.o pipes.o cfs.o)
+$(LIBPIO): $(filter-out $(STRIPED_OBJS) $(PIPE_OBJS),$(LIBPIO_OBJS)) \
+        $(addprefix $(B)/rv/,engine.o striped.o pipes.o cfs.o)
 	$(archive)
 
 # $(call in_sections,symbols,prefix): one object whose sections begin with the prefix, and which defines only these
@@ -132,8 +133,8 @@ $(B)/rv/pipes.o: $(PIPE_OBJS) $(B)/rv/engine.names
 	$(call in_sections,pipes_start pipes_new_end ndevice_pipe,.pipes)
 
 # The driver of the CFS likewise, under a name of its own: a program that names a call of <cfs.h> has another one.
-CFS_DRIVER := $(addprefix $(B)/rv/libpio/cfs/,cfs_check.o cfs_device.o cfs_file.o cfs_grow.o cfs_header.o cfs_machine.o \
-    cfs_moves.o cfs_node.o)
+CFS_DRIVER := $(addprefix $(B)/rv/libpio/cfs/,cfs_check.o cfs_device.o cfs_file.o cfs_grow.o cfs_header.o \
+    cfs_machine.o cfs_moves.o cfs_node.o)
 $(B)/rv/cfs.o: $(CFS_DRIVER) $(B)/rv/engine.names
 	$(call in_sections,ndevice_cfs,.cfs)
 	$(RV)objcopy --redefine-sym ndevice_cfs=ndevice_cfs_segment $@

@@ -52,6 +52,24 @@ off_t _lsize(int fd, off_t offset, int whence);
 long restrictvol(int fd, int n, int *disks);
 long _restrictvol(int fd, int n, int *disks);
 
+/* I/O modes of an open file, which all nodes of the program set alike, in a call of all of them; the pointers are then
+ * at 0. Reads and writes are
+ *
+ *   0   at the node's own pointer;
+ *   1   at a common pointer, first come, first served;
+ *   2   at a common pointer, in the order of nodes, each of its own length: calls of all nodes;
+ *   3   the same with equal lengths, without a message: record k of node i is record k N + i.
+ *
+ * In modes 1 to 3 lseek fails with EINVAL, and close is a call of all nodes, which fails with EINVAL if lengths in mode
+ * 3 were not equal. */
+void setiomode(int fd, int mode);
+long _setiomode(int fd, int mode);
+long iomode(int fd);
+long _iomode(int fd);
+/* All nodes open a file in a mode: node 0 does, and tells the others. */
+int gopen(const char *path, int flags, int mode, mode_t permissions);
+int _gopen(const char *path, int flags, int mode, mode_t permissions);
+
 /* Our own: the number of CFS disks, 0 where the machine has none; and what a disk has counted. */
 int cfs_disks(void);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "images/lib/devices/ndevice_switch.h"
+#include "libpio/cfs/cfs_calls.h"
 #include "libpio/cfs/cfs_client.h"
 #include "libpio/cfs/cfs_device.h"
 #include "vertex/contract/machine.h"
@@ -17,65 +18,34 @@ __attribute__((constructor)) static void add_driver(void)
     ndevice_add(&ndevice_cfs);
 }
 
-/* ---- Helpers ---- */
-
-static struct cfs_open *file_of(int fd, int *error)
-{
-    const struct ndevice_slot *slot = ndevice_slot(fd);
-    struct cfs_open *f = slot && slot->device == &ndevice_cfs ? slot->state : NULL;
-
-    *error = !slot ? -EBADF : !f ? -ENOTSUP : f->folder ? -EISDIR : 0;
-    return *error < 0 ? NULL : f;
-}
-
-static long result(int64_t n)
-{
-    if (n >= 0)
-        return (long)n;
-    errno = (int)-n;
-    return -1;
-}
-
-/* One line and the end of the program. */
-static void end_program(const char *call, int fd, const char *why)
-{
-    fprintf(stderr, "%s: descriptor %d: %s\n", call, fd, why);
-    exit(1);
-}
-
-static long must(const char *call, int fd, long n)
-{
-    if (n < 0)
-        end_program(call, fd, strerror(errno));
-    return n;
-}
-
 /* ---- Reading and writing ---- */
 
 long _cread(int fd, void *buf, unsigned n)
 {
     int error;
 
-    return file_of(fd, &error) ? result(ndevice_cfs.read(ndevice_slot(fd)->state, buf, n)) : result(error);
+    return cfs_call_file(fd, &error) ? cfs_call_result(ndevice_cfs.read(ndevice_slot(fd)->state, buf, n))
+                                     : cfs_call_result(error);
 }
 
 long _cwrite(int fd, const void *buf, unsigned n)
 {
     int error;
 
-    return file_of(fd, &error) ? result(ndevice_cfs.write(ndevice_slot(fd)->state, buf, n)) : result(error);
+    return cfs_call_file(fd, &error) ? cfs_call_result(ndevice_cfs.write(ndevice_slot(fd)->state, buf, n))
+                                     : cfs_call_result(error);
 }
 
 void cread(int fd, void *buf, unsigned n)
 {
-    if (must("cread", fd, _cread(fd, buf, n)) < (long)n)
-        end_program("cread", fd, "the file ends before that");
+    if (cfs_call_must("cread", fd, _cread(fd, buf, n)) < (long)n)
+        cfs_call_fails("cread", fd, "the file ends before that");
 }
 
 void cwrite(int fd, const void *buf, unsigned n)
 {
-    if (must("cwrite", fd, _cwrite(fd, buf, n)) < (long)n)
-        end_program("cwrite", fd, strerror(ENOSPC));
+    if (cfs_call_must("cwrite", fd, _cwrite(fd, buf, n)) < (long)n)
+        cfs_call_fails("cwrite", fd, strerror(ENOSPC));
 }
 
 /* ---- Asynchronous calls ---- */
@@ -90,16 +60,17 @@ static long start(int fd, bool write, void *buf, unsigned n)
 {
     int error;
     uint64_t at, expected;
-    struct cfs_open *f = file_of(fd, &error);
+    struct cfs_open *f = cfs_call_file(fd, &error);
 
     if (f)
-        error = cfs_device_place(f, write, &at);
+        error = cfs_device_take(f, write, n, &at);
     if (error < 0)
-        return result(error);
+        return cfs_call_result(error);
     long id = cfs_move_start(f, write, buf, n, at, &expected);
     if (id < 0)
-        return result(id);
-    f->at = at + expected;
+        return cfs_call_result(id);
+    if (!f->mode)
+        f->at = at + expected;
     asked[id] = (struct asked){fd, n};
     return id;
 }
@@ -116,30 +87,30 @@ long _iwrite(int fd, const void *buf, unsigned n)
 
 long iread(int fd, void *buf, unsigned n)
 {
-    return must("iread", fd, _iread(fd, buf, n));
+    return cfs_call_must("iread", fd, _iread(fd, buf, n));
 }
 
 long iwrite(int fd, const void *buf, unsigned n)
 {
-    return must("iwrite", fd, _iwrite(fd, buf, n));
+    return cfs_call_must("iwrite", fd, _iwrite(fd, buf, n));
 }
 
 long _iowait(long id)
 {
-    return result(cfs_move_end(id));
+    return cfs_call_result(cfs_move_end(id));
 }
 
 static void check_end(const char *call, long id, long moved)
 {
     if (moved >= 0 && (uint64_t)moved < asked[id].n)
-        end_program(call, asked[id].fd, "fewer bytes than were asked for");
+        cfs_call_fails(call, asked[id].fd, "fewer bytes than were asked for");
 }
 
 void iowait(long id)
 {
     const int fd = id >= 1 && id <= (long)CFS_MOVES_MAX ? asked[id].fd : -1;
 
-    check_end("iowait", id, must("iowait", fd, _iowait(id)));
+    check_end("iowait", id, cfs_call_must("iowait", fd, _iowait(id)));
 }
 
 /* An error is that of the move. */
@@ -149,7 +120,7 @@ long _iodone(long id)
 
     if (ended == 1 && _iowait(id) < 0)
         return -1;
-    return result(ended);
+    return cfs_call_result(ended);
 }
 
 long iodone(long id)
@@ -159,7 +130,7 @@ long iodone(long id)
     if (ended == 1)
         iowait(id);
     else
-        must("iodone", -1, result(ended));
+        cfs_call_must("iodone", -1, cfs_call_result(ended));
     return ended;
 }
 
@@ -168,16 +139,19 @@ long iodone(long id)
 long _iseof(int fd)
 {
     int error;
-    struct cfs_open *f = file_of(fd, &error);
+    struct cfs_open *f = cfs_call_file(fd, &error);
 
-    if (f)
+    uint64_t at = f ? f->at : 0;
+    if (f && f->mode)
+        error = f->mode->place(f, &at);
+    if (error == 0)
         error = cfs_file_header(f, N_CSIZE, 0, 0);
-    return error < 0 ? result(error) : f->at >= f->header.size_bytes;
+    return error < 0 ? cfs_call_result(error) : at >= f->header.size_bytes;
 }
 
 long iseof(int fd)
 {
-    return must("iseof", fd, _iseof(fd));
+    return cfs_call_must("iseof", fd, _iseof(fd));
 }
 
 static int64_t set_size(struct cfs_open *f, off_t offset, int whence)
@@ -200,14 +174,14 @@ static int64_t set_size(struct cfs_open *f, off_t offset, int whence)
 off_t _lsize(int fd, off_t offset, int whence)
 {
     int error;
-    struct cfs_open *f = file_of(fd, &error);
+    struct cfs_open *f = cfs_call_file(fd, &error);
 
-    return result(f ? set_size(f, offset, whence) : error);
+    return cfs_call_result(f ? set_size(f, offset, whence) : error);
 }
 
 off_t lsize(int fd, off_t offset, int whence)
 {
-    return must("lsize", fd, _lsize(fd, offset, whence));
+    return cfs_call_must("lsize", fd, _lsize(fd, offset, whence));
 }
 
 /* ---- Disks ---- */
@@ -215,7 +189,7 @@ off_t lsize(int fd, off_t offset, int whence)
 long _restrictvol(int fd, int n, int *disks)
 {
     int error;
-    struct cfs_open *f = file_of(fd, &error);
+    struct cfs_open *f = cfs_call_file(fd, &error);
     uint32_t mask = 0;
 
     if (f && n < 1)
@@ -230,12 +204,12 @@ long _restrictvol(int fd, int n, int *disks)
         else
             mask |= 1u << d;
     }
-    return result(error < 0 ? error : cfs_file_header(f, N_CSIZE, 2, mask));
+    return cfs_call_result(error < 0 ? error : cfs_file_header(f, N_CSIZE, 2, mask));
 }
 
 long restrictvol(int fd, int n, int *disks)
 {
-    return must("restrictvol", fd, _restrictvol(fd, n, disks));
+    return cfs_call_must("restrictvol", fd, _restrictvol(fd, n, disks));
 }
 
 int cfs_disks(void)
@@ -250,7 +224,7 @@ int cfs_stat(int disk, struct cfs_stat *st)
     long status = disk < 0 ? -ENODEV : cfs_end(cfs_start((uint32_t)disk, N_CSTAT, r, NULL, 0), &c, sizeof c, NULL, 0);
 
     if (status < 0)
-        return (int)result(status);
+        return (int)cfs_call_result(status);
     *st = (struct cfs_stat){.blocks = c.blocks,
                             .blocks_free = c.blocks_free,
                             .requests = c.cache.requests,
@@ -272,5 +246,6 @@ int cfs_drop(int disk)
 {
     const struct cfs_request r = {.op = 0};
 
-    return (int)result(disk < 0 ? -ENODEV : cfs_end(cfs_start((uint32_t)disk, N_CDROP, r, NULL, 0), NULL, 0, NULL, 0));
+    return (int)cfs_call_result(disk < 0 ? -ENODEV
+                                         : cfs_end(cfs_start((uint32_t)disk, N_CDROP, r, NULL, 0), NULL, 0, NULL, 0));
 }

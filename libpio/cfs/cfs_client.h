@@ -2,6 +2,8 @@
  * The client of the Concurrent File System: files, and moves of their blocks. From the top down:
  *
  *   cfs_calls.c    the calls of <cfs.h>
+ *   cfs_modes.c    those of all nodes: I/O modes
+ *   cfs_result.c   what calls begin and end with
  *   cfs_device.c   the driver of the nDEVICES switch: names that begin with /cfs/
  *   cfs_moves.c    reads and writes: a request for each block
  *   cfs_async.c    several of them under way
@@ -57,6 +59,7 @@ struct cfs_open {
     uint32_t flags;                       /* N_O_ */
     uint64_t at;                          /* the pointer */
     void (*end_moves)(struct cfs_open *); /* those that are under way; NULL: there never were any */
+    struct cfs_mode *mode;                /* I/O mode 1 to 3; NULL: 0 */
     char *folder;                         /* path of a folder, which has nothing of the above but the pointer */
 };
 
@@ -64,6 +67,16 @@ static inline struct cfs_request cfs_request_of(const struct cfs_open *f, uint16
 {
     return (struct cfs_request){.handle = f->handle, .op = op, .arg = arg};
 }
+
+/* What an I/O mode is to the calls of a descriptor (cfs_modes.c). */
+struct cfs_mode {
+    /* Where n bytes are read or written; the pointer moves on. */
+    int (*take)(struct cfs_open *f, bool write, uint64_t n, uint64_t *at);
+    /* Where the pointer is. */
+    int (*place)(struct cfs_open *f, uint64_t *at);
+    /* The last call of all nodes. Returns an error of the mode. */
+    int (*close)(struct cfs_open *f);
+};
 
 /* name: begins with '/'. flags: N_O_. */
 int cfs_file_open(const char *name, uint32_t flags, uint32_t mode, struct cfs_open **out);

@@ -46,8 +46,9 @@ static int device_close(void *state)
 
     if (f->end_moves)
         f->end_moves(f);
+    int error = f->mode ? f->mode->close(f) : 0;
     cfs_file_free(f);
-    return 0;
+    return error;
 }
 
 static int check(const struct cfs_open *f, bool write)
@@ -78,13 +79,21 @@ int cfs_device_place(struct cfs_open *f, bool write, uint64_t *at)
     return error;
 }
 
+int cfs_device_take(struct cfs_open *f, bool write, uint64_t n, uint64_t *at)
+{
+    if (!f->mode)
+        return cfs_device_place(f, write, at);
+    int error = check(f, write);
+    return error < 0 ? error : f->mode->take(f, write, n, at);
+}
+
 static ssize_t move_on(struct cfs_open *f, bool write, void *buf, size_t n)
 {
     uint64_t at;
-    int error = cfs_device_place(f, write, &at);
+    int error = cfs_device_take(f, write, n, &at);
     int64_t moved = error < 0 ? error : cfs_move(f, write, buf, n, at);
 
-    if (moved > 0)
+    if (moved > 0 && !f->mode)
         f->at = at + (uint64_t)moved;
     return (ssize_t)moved;
 }
@@ -112,6 +121,8 @@ static ssize_t device_pwrite(void *state, const void *buf, size_t n, off_t at)
 static off_t device_lseek(void *state, off_t offset, int whence)
 {
     struct cfs_open *f = state;
+    if (f->mode)
+        return -EINVAL;
     int error = whence == SEEK_END && !f->folder ? cfs_file_header(f, N_CSIZE, 0, 0) : 0;
     const off_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? (off_t)f->at : (off_t)f->header.size_bytes;
 

@@ -11,6 +11,7 @@
  *   part.c     what is known of a file on a disk, from its first use until it is written back and forgotten
  *   part_disk.c  the same as the disk has it
  *   runs.c     the blocks of a part
+ *   place.c    common pointers
  *
  * Everything below server.c runs on the fiber of its disk's volume, but block.c for parts that are known: it asks the
  * data cache (data_cache.h), and goes on when it is called.
@@ -46,6 +47,14 @@ struct cfs_part_run {
     uint32_t first, count, at;
 };
 
+/* A common pointer of a program in a file (place.c). */
+struct cfs_place {
+    LIST_ENTRY(cfs_place) next;
+    uint32_t number;
+    int owner;
+    uint64_t at;
+};
+
 struct cfs_part {
     TAILQ_ENTRY(cfs_part) next; /* of its disk */
     uint32_t number, age;
@@ -69,6 +78,7 @@ struct cfs_part {
     bool held; /* a client grows the file: */
     int holder;
     STAILQ_HEAD(, cfs_record) waiting; /* to grow it, in order of arrival */
+    LIST_HEAD(, cfs_place) places;     /* common pointers of programs */
 };
 
 struct cfs_disk {
@@ -85,6 +95,7 @@ struct cfs {
     LIST_HEAD(, cfs_record) records;  /* all that are not answered */
     STAILQ_HEAD(, cfs_record) loaded; /* of blocks, whose parts are known now */
     uint64_t uses;
+    uint32_t last_place; /* number of a common pointer */
 };
 
 /* A request from its arrival until it is answered. */
@@ -127,6 +138,7 @@ cfs_invoke cfs_invoke_header, cfs_invoke_size, cfs_invoke_pointer, cfs_invoke_gr
 cfs_invoke cfs_invoke_block, cfs_invoke_stat;                                       /* block.c */
 cfs_invoke cfs_invoke_alloc, cfs_invoke_free;                                       /* alloc.c */
 cfs_invoke cfs_invoke_sync, cfs_invoke_drop;                                        /* part.c */
+cfs_invoke cfs_invoke_place;                                                        /* place.c */
 
 /* ---- server.c ---- */
 
@@ -146,6 +158,10 @@ void cfs_grow_free(struct cfs_part *p);
 void cfs_grow_forget(struct cfs_part *p, int from);
 /* All that wait get this error. */
 void cfs_grow_end(struct cfs_part *p, int error);
+
+/* A common pointer goes; those of a client, -1: all. */
+void cfs_place_drop(struct cfs_place *place);
+void cfs_places_forget(struct cfs_part *p, int owner);
 
 /* ---- block.c ---- */
 

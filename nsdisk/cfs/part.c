@@ -27,6 +27,7 @@ void cfs_part_free(struct cfs_disk *disk, struct cfs_part *p)
     TAILQ_REMOVE(&disk->parts, p, next);
     disk->count--;
     cfs_part_leave(p);
+    cfs_places_forget(p, -1);
     free(p->run);
     free(p->written);
     free(p);
@@ -37,7 +38,8 @@ static struct cfs_part *least_recently_used(const struct cfs_disk *disk)
     struct cfs_part *p, *oldest = NULL;
 
     TAILQ_FOREACH(p, &disk->parts, next)
-        if (!p->held && STAILQ_EMPTY(&p->waiting) && p->asks == 0 && (!oldest || p->used < oldest->used))
+        if (!p->held && STAILQ_EMPTY(&p->waiting) && LIST_EMPTY(&p->places) && p->asks == 0 &&
+            (!oldest || p->used < oldest->used))
             oldest = p;
     return oldest;
 }
@@ -72,6 +74,7 @@ static int add(struct cfs_call *c, uint32_t number, uint32_t age, bool make, str
     STAILQ_INIT(&p->waiting);
     STAILQ_INIT(&p->freeing);
     LIST_INIT(&p->fresh);
+    LIST_INIT(&p->places);
     p->used = ++c->cfs->uses;
     TAILQ_INSERT_HEAD(&c->disk->parts, p, next);
     c->disk->count++;

@@ -22,6 +22,7 @@ static cfs_invoke *const operation[] = {
     [N_CSYNC - N_CNAME] = cfs_invoke_sync,   [N_CGROW - N_CNAME] = cfs_invoke_grow,
     [N_CALLOC - N_CNAME] = cfs_invoke_alloc, [N_CFREE - N_CNAME] = cfs_invoke_free,
     [N_CSTAT - N_CNAME] = cfs_invoke_stat,   [N_CDROP - N_CNAME] = cfs_invoke_drop,
+    [N_CPLACE - N_CNAME] = cfs_invoke_place,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1
@@ -189,7 +190,7 @@ static void client_ended(void *state, int from)
         if (!cfs->disk[drive].end)
             continue;
         TAILQ_FOREACH(p, &cfs->disk[drive].parts, next)
-            cfs_grow_forget(p, from);
+            cfs_grow_forget(p, from), cfs_places_forget(p, from);
         sync_disk(cfs, drive);
     }
 }

@@ -72,3 +72,22 @@ void cfs_grow_end(struct cfs_part *p, int error)
     }
     p->held = false;
 }
+
+/* ---- Common pointers ---- */
+
+void cfs_place_drop(struct cfs_place *place)
+{
+    LIST_REMOVE(place, next);
+    free(place);
+}
+
+void cfs_places_forget(struct cfs_part *p, int owner)
+{
+    struct cfs_place *place, *next;
+
+    for (place = LIST_FIRST(&p->places); place; place = next) {
+        next = LIST_NEXT(place, next);
+        if (owner == -1 || place->owner == owner)
+            cfs_place_drop(place);
+    }
+}

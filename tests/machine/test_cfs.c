@@ -119,6 +119,30 @@ Test(cfs, a_program_without_its_calls_has_it_where_the_machine_does)
     outcome_free(&o);
 }
 
+Test(cfs, io_modes_put_bytes_where_they_say)
+{
+    static const char *const dims[] = {"0", "3"};
+
+    for (int i = 0; i < 2; i++) {
+        struct outcome o =
+            run((struct ncube_run){.dim = dims[i], .program = "guest/cfs_modes", .args = {"all"}}, "", true);
+
+        outcome_expect(&o, dims[i], 0, "passed\n", "");
+        outcome_free(&o);
+    }
+    struct outcome o = run((struct ncube_run){.dim = "1", .program = "guest/cfs_modes", .args = {"unequal"}}, "", true);
+    outcome_expect(&o, "unequal", 0, "passed\n", "");
+    outcome_free(&o);
+}
+
+Test(cfs, a_mode_that_not_all_nodes_set_is_a_deadlock)
+{
+    struct outcome o = run((struct ncube_run){.dim = "2", .program = "guest/cfs_modes", .args = {"absent"}}, "", true);
+
+    cr_expect_not_null(strstr(o.err, "nodes 1-3: each waits in group_make for node 0"), "%s", o.err);
+    outcome_free(&o);
+}
+
 Test(cfs, a_call_without_a_result_ends_the_program_with_one_line)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs", .args = {"must"}}, "", true);

@@ -26,6 +26,7 @@ TestSuite(exact, .timeout = 36000);
 #define SHORT_LOOKAHEAD "timing = { hop_cycles = 1; byte_cycles = 1; header_bytes = 1; };\n"
 
 #define CACHED "cache_kb = 64; write = \"back\"; group = 4; commands = 16; fill = \"later\";"
+#define WITH_CFS "cfs" /* in place of a service: the volumes are disks of the CFS, of 4 KB blocks */
 
 static const struct subject {
     const char *program, *mix;
@@ -58,6 +59,7 @@ static const struct subject {
     {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL, NULL},
     {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
      "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false, NULL, NULL},
+    {"guest/cfs_random", "cfs", 1, 2, WITH_CFS, NULL, NULL, false, NULL, NULL},
     {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true, NULL, NULL},
     {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false, NULL, NULL},
@@ -119,6 +121,34 @@ static void read_images(struct result *r, const char *folder)
     }
 }
 
+static bool has_cfs(const struct subject *s)
+{
+    return s->service && strcmp(s->service, WITH_CFS) == 0;
+}
+
+static char *folder_with_images_for(const struct subject *s)
+{
+    return folder_with_images(VOLUMES, has_cfs(s) ? 4 * IMAGE_KILOBYTES : IMAGE_KILOBYTES, has_cfs(s) ? 4096 : 1024);
+}
+
+static char *machine_with_cfs(const char *folder, int dim, const char *more)
+{
+    static const char cache[] = "cache_kb = 128; block = 4096; write = \"groups\"; fill = \"later\"; commands = 16;";
+    char *path = format("%s/m.conf", folder);
+    FILE *f = fopen(path, "we");
+
+    cr_assert_not_null(f);
+    fprintf(f, "dim = %d;\n%s\ncfs = { volumes = [ \"df00\", \"df01\" ]; };\nboards = ( { number = 0; io_nodes = (\n",
+            dim, more);
+    for (int k = 0; k < VOLUMES; k++)
+        fprintf(f,
+                "{ index = %d; si = [%d]; service = \"concurrent\"; drives = ( { volume = \"df0%d\"; image = "
+                "\"df0%d.img\"; %s } ); }%s\n",
+                k, k, k, k, cache, k < VOLUMES - 1 ? "," : " ); } );");
+    cr_assert_eq(fclose(f), 0);
+    return path;
+}
+
 /* `option`: one more; NULL: none. */
 static struct result run_with(const struct subject *s, unsigned seed, const struct way *way, const char *images,
                               const char *option)
@@ -126,9 +156,10 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
     int dim = s->least_dim + (int)((seed + 1) % 2);
     char *folder = folder_new();
     char *more = format("%s\n%s", way->machine, s->more ? s->more : "");
-    char *machine = s->service
-                        ? machine_file_of_drives(folder, dim, s->volumes, s->service, s->drive ? s->drive : "", more)
-                        : machine_file(folder, dim, s->volumes, more);
+    const char *drive = s->drive ? s->drive : "";
+    char *machine = has_cfs(s)   ? machine_with_cfs(folder, dim, more)
+                    : s->service ? machine_file_of_drives(folder, dim, s->volumes, s->service, drive, more)
+                                 : machine_file(folder, dim, s->volumes, more);
     char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
     char *volumes_text = format("%d", s->volumes);
     struct ncube_run r = {.ncube = s->ncube,
@@ -227,7 +258,7 @@ ParameterizedTest(size_t *row, exact, is_every_random_program)
     unsigned first = number_from("FIRST", 62), seeds = number_from("SEEDS", 1);
 
     seeds *= subjects[*row].limit ? 8 : 1; /* short ones, of which each is one of eight ways to end */
-    char *images = folder_with_images(VOLUMES, IMAGE_KILOBYTES, 1024);
+    char *images = folder_with_images_for(&subjects[*row]);
 
     for (unsigned seed = first; seed < first + seeds; seed++)
         expect_all_ways_equal(*row, seed, images);

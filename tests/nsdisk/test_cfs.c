@@ -244,7 +244,9 @@ static const struct {
     {"too many blocks", N_CALLOC, {.handle = 77, .arg = CFS_ALLOC_MAX + 1}, 0, -N_EINVAL},
     {"an unknown op", N_CGROW, {.handle = 77, .op = 3}, 0, -N_EINVAL},
     {"no such drive", N_CREAD, {.disk = 3, .handle = 1, .bytes = 8}, 0, -N_ENODEV},
-    {"an unknown type", N_CDROP + 1, {.handle = 1}, 0, -N_ENOSYS},
+    {"an unknown type", N_CPLACE + 1, {.handle = 1}, 0, -N_ENOSYS},
+    {"an unknown op of pointers", N_CPLACE, {.handle = 77, .op = 4}, 0, -N_EINVAL},
+    {"a pointer of nothing", N_CPLACE, {.handle = 77}, 0, -N_ESTALE},
     {"the last type", 0x807f, {.handle = 1}, 0, -N_ENOSYS},
 };
 
@@ -528,6 +530,46 @@ Test(cfs, who_waits_is_answered_at_the_shutdown)
     finish();
 }
 
+static int64_t place(struct file f, int client, uint16_t op, int32_t number, uint64_t arg)
+{
+    const struct cfs_request r = {.disk = f.home, .op = op, .handle = f.handle, .block = (uint32_t)number, .arg = arg};
+    int32_t status = lab_wait(&lab, lab_post(&lab, client, N_CPLACE, r, NULL, 0));
+    uint64_t at;
+
+    if (status < 0 || op == 0 || op == 3)
+        return status;
+    memcpy(&at, lab.payload, sizeof at);
+    return (int64_t)at;
+}
+
+static void place_script(struct lab *l)
+{
+    struct file f = open_file("/f");
+    int32_t a = (int32_t)place(f, 1, 0, 0, 0), b = (int32_t)place(f, 2, 0, 0, 0);
+
+    (void)l;
+    cr_assert(a > 0 && b > 0 && a != b);
+    cr_expect_eq(place(f, 1, 1, a, 5000), 0);
+    cr_expect_eq(place(f, 3, 1, a, 100), 5000, "whoever asks");
+    cr_expect_eq(place(f, 3, 1, b, 1), 0, "another program's");
+    cr_expect_eq(place(f, 3, 2, b, 100), 1);
+    cr_expect_eq(place(f, 3, 2, b, 100), 1, "the file has no bytes");
+    cr_expect_eq(place(f, 3, 1, a, UINT64_MAX), 5100);
+    cr_expect_eq(place(f, 3, 1, a, 1), -1, "as far as numbers go");
+    cr_expect_eq(place(f, 1, 3, a, 0), 0);
+    cr_expect_eq(place(f, 1, 1, a, 1), -N_EINVAL);
+    lab_end_client(l, 2);
+    cr_expect_eq(place(f, 3, 1, b, 1), -N_EINVAL, "its client has ended");
+    for (uint32_t i = 0; i < 64; i++)
+        cr_assert_gt(place(f, 1, 0, 0, 0), 0);
+    cr_expect_eq(place(f, 1, 0, 0, 0), -N_EAGAIN);
+}
+
+Test(cfs, common_pointers_belong_to_a_client)
+{
+    run(place_script);
+}
+
 /* ---- Names ---- */
 
 static void names_script(struct lab *l)
@@ -737,7 +779,7 @@ static void random_script(struct lab *l)
                                 .block = below(4) == 0 ? below(3) : 200 + below(blocks / 4),
                                 .offset = (uint16_t)below(4096),
                                 .arg = below(5) == 0 ? random_next(&random_state) : below(40)};
-        int type = (int)(N_CNAME + below(14));
+        int type = (int)(N_CNAME + below(15));
         size_t n = 0;
 
         r.bytes = (uint16_t)(1 + below(4096u - r.offset));

@@ -39,6 +39,10 @@
  *               nothing of the file is left on this disk
  *               op 2: the last arg blocks go
  *   N_CSTAT     (none)                                             struct cfs_counts   0
+ *   N_CPLACE    handle; op 0: makes a common pointer [NX's             (none)              op 0: its number
+ *               setiomode, mode 1], at 0, of this client; op 1:
+ *               pointer `block` goes on by arg; op 2: but not         where it was,
+ *               beyond the size; op 3: it is no more                  64 bits
  *   N_CDROP     (none): writes everything back, and empties the                        0
  *               disk's data cache
  *
@@ -67,7 +71,8 @@
     X(N_CALLOC, 0x8068)   \
     X(N_CFREE, 0x8069)    \
     X(N_CSTAT, 0x806a)    \
-    X(N_CDROP, 0x806b)
+    X(N_CDROP, 0x806b)    \
+    X(N_CPLACE, 0x806c)
 
 #define CFS_OP_ENUM(name, number) name = number,
 enum cfs_op { CFS_OPS(CFS_OP_ENUM) };

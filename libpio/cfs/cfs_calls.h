@@ -1,0 +1,18 @@
+/* What the calls of <cfs.h> share. */
+#ifndef LIBPIO_CFS_CALLS_H
+#define LIBPIO_CFS_CALLS_H
+
+#include <stdint.h>
+
+struct cfs_open;
+
+/* The open file of a descriptor; NULL, and *error. */
+struct cfs_open *cfs_call_file(int fd, int *error);
+/* n, or -1 and errno. */
+long cfs_call_result(int64_t n);
+/* Ends the program with a line if n is an error, which errno has. */
+long cfs_call_must(const char *call, int fd, long n);
+/* Ends the program with a line. */
+void cfs_call_fails(const char *call, int fd, const char *why);
+
+#endif
