@@ -88,6 +88,8 @@ static int print_text(const struct topo *t)
         printf("%s %s", k == 0 ? "\nConcurrent File System:" : "", t->cfs.volume[k]);
     if (t->cfs.disks > 0)
         printf("; %u request%s of a node under way\n", t->cfs.async, plural(t->cfs.async));
+    if (t->metadata[0])
+        printf("\nClusterfile: names on %s\n", t->metadata);
     return 0;
 }
 
@@ -156,9 +158,9 @@ static int print_json(const struct topo *t)
     json_t *cfs = json_array();
     for (uint32_t k = 0; k < t->cfs.disks; k++)
         json_array_append_new(cfs, json_string(t->cfs.volume[k]));
-    return json_print(json_pack("{s:i, s:i, s:i, s:i, s:o, s:o}", "dim", (int)t->dim, "compute_nodes", 1 << t->dim,
-                                "ram_mb", (int)(t->ram_bytes >> 20), "front_end_si", (int)t->host_si, "io_nodes", io,
-                                "cfs", cfs));
+    return json_print(json_pack("{s:i, s:i, s:i, s:i, s:o, s:o, s:s*}", "dim", (int)t->dim, "compute_nodes",
+                                1 << t->dim, "ram_mb", (int)(t->ram_bytes >> 20), "front_end_si", (int)t->host_si,
+                                "io_nodes", io, "cfs", cfs, "metadata", t->metadata[0] ? t->metadata : NULL));
 }
 
 /* ---- Command line ---- */

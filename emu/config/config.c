@@ -363,8 +363,9 @@ static bool load_front_end(struct config_reader *l, const config_setting_t *root
 /* The other parts of the file name parts of the boards: they can be judged only if those are good. */
 static bool load_parts(struct config_reader *l, const config_setting_t *root)
 {
-    bool good = load_boards(l, root), (*const parts[])(struct config_reader *, const config_setting_t *) = {
-                                          config_read_striped, config_read_cfs, load_front_end, config_read_faults};
+    bool good = load_boards(l, root),
+         (*const parts[])(struct config_reader *, const config_setting_t *) = {
+             config_read_striped, config_read_cfs, config_read_metadata, load_front_end, config_read_faults};
 
     for (size_t i = 0, boards = good; boards && i < sizeof parts / sizeof *parts && setting_goes_on(&l->r, good); i++)
         good = parts[i](l, root) && good;
@@ -391,6 +392,7 @@ static bool load_machine(struct config_reader *l, const config_setting_t *root, 
                                        "faults",
                                        "striped",
                                        "cfs",
+                                       "metadata",
                                        "server_limit_s",
                                        "costs",
                                        NULL};

@@ -1,6 +1,10 @@
 /*
- * The group `cfs` of the machine file (docs/cfs.md): which volumes are the disks of the Concurrent File System, and how
- * many requests a node has under way. It is read after the boards, whose volumes it names.
+ * What the machine file says of file systems that have servers of their own in nsdisk. It is read after the boards,
+ * whose volumes it names:
+ *
+ *   cfs         which volumes are the disks of the Concurrent File System, and how many requests a node has under way
+ *               (docs/cfs.md)
+ *   metadata    the volume of the names of Clusterfile's files (docs/clusterfile.md)
  */
 #include <string.h>
 
@@ -87,5 +91,34 @@ bool config_read_cfs(struct config_reader *l, const config_setting_t *root)
     for (uint32_t i = 0; i < n; i++)
         if (!add_disk(l, volumes, i, cfs))
             return false;
+    return true;
+}
+
+bool config_read_metadata(struct config_reader *l, const config_setting_t *root)
+{
+    struct topo *t = &l->config->topo;
+    const config_setting_t *at = config_setting_get_member(root, "metadata");
+    const char *name = at ? config_setting_get_string(at) : NULL;
+    const struct topo_io_node *io;
+    uint32_t drive, before = 0;
+
+    if (!at)
+        return true;
+    if (!name)
+        return setting_fail(&l->r, at, "'metadata' is the name of a volume, such as \"df00\"");
+    io = find_volume(t, name, &drive);
+    if (!io)
+        return setting_fail(&l->r, at, "Clusterfile: there is no volume '%s'", name);
+    if (!io->concurrent)
+        return setting_fail(&l->r, at,
+                            "Clusterfile's volume '%s' is on an I/O node with in-order service; give it service = "
+                            "\"concurrent\"",
+                            name);
+    for (const struct topo_io_node *other = t->io; other < io; other++)
+        before += other->concurrent ? other->ndrives : 0;
+    if (before + drive >= TOPO_CLF_VOLUMES)
+        return setting_fail(&l->r, at, "Clusterfile's volume '%s' is not among the first %u with concurrent service",
+                            name, TOPO_CLF_VOLUMES);
+    strcpy(t->metadata, name);
     return true;
 }

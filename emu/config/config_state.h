@@ -55,6 +55,8 @@ bool config_read_striped(struct config_reader *l, const config_setting_t *root);
 
 /* Reads the group `cfs`, if there is one, after the boards. False, with the reader's error, if it is wrong. */
 bool config_read_cfs(struct config_reader *l, const config_setting_t *root);
+/* Reads `metadata`, the volume of Clusterfile's names, likewise. */
+bool config_read_metadata(struct config_reader *l, const config_setting_t *root);
 
 /* Read `timing`, and then `cycles`, which overrides it. False, with the reader's error, if something is wrong. */
 bool config_read_timing(struct config_reader *l, const config_setting_t *root);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
+
 struct gate {
     uint32_t node;    /* compute node */
     uint32_t out, in; /* directed channels: from the owner into the cube, and back; TOPO_NONE for a compute node */
@@ -75,21 +77,57 @@ __attribute__((format(printf, 2, 3))) static void append(struct text *t, const c
     va_end(args);
 }
 
-/* No path can name a striped volume whose name begins with '/'. */
-static void append_cfs(struct text *out, const struct topo *t)
+/* Adds the line of a family's volumes, n of them, with their places: "WORD NAME ...: NUMBER NODE.DRIVE ...". No path
+ * can name a striped volume whose name begins with '/'. */
+static void append_family(struct text *out, const struct topo *t, const char *word, const char *const *name, uint32_t n,
+                          uint32_t number)
 {
     uint32_t drive;
 
-    append(out, "/cfs");
-    for (uint32_t k = 0; k < t->cfs.disks; k++)
-        append(out, " %s", t->cfs.volume[k]);
-    append(out, ": %u", t->cfs.async);
-    for (uint32_t k = 0; k < t->cfs.disks; k++) {
-        const uint32_t node = topo_find_volume(t, t->cfs.volume[k], &drive);
+    append(out, "%s", word);
+    for (uint32_t k = 0; k < n; k++)
+        append(out, " %s", name[k]);
+    append(out, ": %u", number);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t node = topo_find_volume(t, name[k], &drive);
 
         append(out, " %u.%u", node, drive);
     }
     append(out, "\n");
+}
+
+static void append_cfs(struct text *out, const struct topo *t)
+{
+    const char **name = memory_new(t->cfs.disks, sizeof *name);
+
+    for (uint32_t k = 0; k < t->cfs.disks; k++)
+        name[k] = t->cfs.volume[k];
+    append_family(out, t, "/cfs", name, t->cfs.disks, t->cfs.async);
+    free(name);
+}
+
+const char **topo_clf_volumes(const struct topo *t)
+{
+    const char **name = memory_new(TOPO_CLF_VOLUMES + 1, sizeof *name);
+    uint32_t n = 0;
+
+    for (uint32_t j = 0; j < t->n_io && t->metadata[0]; j++)
+        for (uint32_t d = 0; d < t->io[j].ndrives && t->io[j].concurrent && n < TOPO_CLF_VOLUMES; d++)
+            name[n++] = t->io[j].drive[d].volume;
+    name[n] = NULL;
+    return name;
+}
+
+/* The number is the metadata volume's. */
+static void append_clf(struct text *out, const struct topo *t)
+{
+    const char **name = topo_clf_volumes(t);
+    uint32_t n = 0, metadata = 0;
+
+    for (; name[n]; n++)
+        metadata = strcmp(name[n], t->metadata) == 0 ? n : metadata;
+    append_family(out, t, "/clf", name, n, metadata);
+    free(name);
 }
 
 size_t topo_striped_text(const struct topo *t, char *text, size_t bytes)
@@ -104,6 +142,8 @@ size_t topo_striped_text(const struct topo *t, char *text, size_t bytes)
             append(&out, " %s", t->striped[i].over[k]);
         append(&out, ": %s\n", t->striped[i].map);
     }
+    if (t->metadata[0])
+        append_clf(&out, t);
     return out.bytes;
 }
 

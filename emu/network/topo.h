@@ -50,6 +50,8 @@ struct topo_cfs {                      /* the Concurrent File System */
     uint32_t async;                    /* requests of a node under way */
 };
 
+#define TOPO_CLF_VOLUMES 256u /* most that are servers of Clusterfile */
+
 struct channel_times {     /* of all channels of a machine */
     uint32_t hop_cycles;   /* in which a header takes one */
     uint32_t byte_cycles;  /* in which a byte follows */
@@ -68,10 +70,16 @@ struct topo {
     uint32_t n_striped;
     struct topo_striped *striped;
     struct topo_cfs cfs;
-    struct channel_times times; /* zeros: those of the nCUBE 2 (topo_times) */
-    bool no_broadcasts;         /* a message goes to one node only */
+    char metadata[VOLUME_NAME_BYTES]; /* the volume of Clusterfile's names; "": the machine has no Clusterfile */
+    struct channel_times times;       /* zeros: those of the nCUBE 2 (topo_times) */
+    bool no_broadcasts;               /* a message goes to one node only */
     /* further settings of the machine file live in config.h's structures */
 };
+
+/* Returns the volumes that can be servers of Clusterfile's files: those of I/O nodes with concurrent service, in order,
+ * at most TOPO_CLF_VOLUMES, as NULL-terminated pointers into the topology; none where it has no Clusterfile. The caller
+ * frees the list. */
+const char **topo_clf_volumes(const struct topo *t);
 
 /* Returns the times of the machine's channels. */
 struct channel_times topo_times(const struct topo *t);

@@ -311,7 +311,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         /* keys */
         {"dim = 5;\ndimn = 5;\n", "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, "
                                   "shared_text_kb, boards, front_end, images, "
-                                  "cycles, timing, faults, striped, cfs, server_limit_s, costs"},
+                                  "cycles, timing, faults, striped, cfs, metadata, server_limit_s, costs"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives, service"},
@@ -464,6 +464,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:4: CFS disk 'cf0': block = 8192; blocks of the CFS have 4096 bytes"},
         {CFS("service = \"concurrent\";", "cache_kb = 127;", "volumes = [\"cf0\"];"),
          "m.conf:4: CFS disk 'cf0': cache_kb = 127 is less than 4 groups of 8 blocks"},
+        {"dim = 1;\nmetadata = 1;\n", "m.conf:2: 'metadata' is the name of a volume, such as \"df00\""},
+        {"dim = 1;\nmetadata = \"cf0\";\n", "m.conf:2: Clusterfile: there is no volume 'cf0'"},
         {"dim = 1;\ncfs = \"cf0\";\n", "m.conf:2: 'cfs' is a group, such as { volumes = [\"cf00\", \"cf01\"]; }"},
         /* striped volumes */
         {STRIPED("df00", "\"df00\"", "cyclic 1 1"),

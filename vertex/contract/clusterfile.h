@@ -22,7 +22,7 @@
  *   N_CLF_VIEW     attachment view data (its bytes; none: drop                          0
  *                  it), as those of N_FVIEW (proto.h)
  *   N_CLF_READ     attachment view offset bytes                  data                   bytes; fewer: the part's end
- *   N_CLF_WRITE    attachment view offset bytes data                                    bytes; fewer: the volume is full
+ *   N_CLF_WRITE    attachment view offset bytes data                                    bytes; fewer: it is full
  *   N_CLF_SIZE     attachment; op 1: it is to be `offset`        uint64_t: bytes        0
  *   N_CLF_SYNC     attachment: all that the volume has is on                            0
  *                  the medium
