@@ -20,7 +20,7 @@ MPI_HEADERS := $(patsubst libpio/mpi/%,$(B)/include/%,$(wildcard libpio/mpi/mpi*
 PUBLIC_HEADERS := \
     $(patsubst vertex/include/%,$(B)/include/%,$(wildcard vertex/include/*.h vertex/include/sys/*.h)) \
     $(B)/include/ncube/errors.h $(B)/include/pio.h $(B)/include/pattern.h $(B)/include/group.h \
-    $(MPI_HEADERS) $(B)/include/cstar.h $(B)/include/cfs.h
+    $(MPI_HEADERS) $(B)/include/cstar.h $(B)/include/cfs.h $(B)/include/clf.h
 
 $(B)/include/%.h: vertex/include/%.h
 	@mkdir -p $(@D)
@@ -35,6 +35,9 @@ $(B)/include/group.h: libpio/group/group.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/include/cfs.h: libpio/cfs/cfs.h
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/include/clf.h: libpio/clusterfile/clf.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(MPI_HEADERS): $(B)/include/%.h: libpio/mpi/%.h
@@ -133,15 +136,15 @@ $(B)/rv/pipes.o: $(PIPE_OBJS) $(B)/rv/engine.names
 	$(call in_sections,pipes_start pipes_new_end ndevice_pipe,.pipes)
 
 # The driver of the CFS likewise, under a name of its own: a program that names a call of <cfs.h> has another one.
-CFS_DRIVER := $(addprefix $(B)/rv/libpio/cfs/,cfs_check.o cfs_device.o cfs_file.o cfs_grow.o cfs_header.o \
-    cfs_machine.o cfs_moves.o cfs_node.o)
+CFS_DRIVER := $(addprefix $(B)/rv/libpio/,$(addprefix cfs/,cfs_check.o cfs_device.o cfs_file.o cfs_grow.o \
+    cfs_header.o cfs_machine.o cfs_moves.o) servers/server_traps.o servers/server_volumes.o)
 $(B)/rv/cfs.o: $(CFS_DRIVER) $(B)/rv/engine.names
 	$(call in_sections,ndevice_cfs,.cfs)
 	$(RV)objcopy --redefine-sym ndevice_cfs=ndevice_cfs_segment $@
 endif
 
 # Archives without members: the names by which programs for other systems link what libpio has.
-NAMES := $(addprefix $(B)/lib/,libcfs.a libmpi.a libcstar.a)
+NAMES := $(addprefix $(B)/lib/,libcfs.a libclf.a libmpi.a libcstar.a)
 $(NAMES):
 	$(archive)
 

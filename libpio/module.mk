@@ -12,14 +12,19 @@ GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c op
 MPI_SRCS := $(wildcard libpio/mpi/*.c)
 CFS_CORE := $(addprefix libpio/cfs/,cfs_async.c cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c \
     cfs_moves.c)
-CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_modes.c cfs_result.c cfs_device.c cfs_node.c)
+CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_modes.c cfs_result.c cfs_device.c)
+CLF_CORE := $(addprefix libpio/clusterfile/,clf_ask.c clf_file.c clf_layout.c clf_meet.c clf_move.c clf_paths.c \
+    clf_types.c clf_view.c)
+CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c)
+# What clients of families of requests have in common
+SERVERS_SRCS := libpio/servers/server_volumes.c libpio/servers/server_traps.c
 # Parallel files of virtual processors: what needs no node, and the rest
 STAR_CORE := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c scopes.c star_nodes.c star_table.c row_move.c \
     star_buffer.c star_flush.c star_ib.c star_blocks.c star_directory.c star_transfer.c star_seek.c star_stdio.c \
     star_open.c store_unix.c)
 STAR_SRCS := $(STAR_CORE) libpio/star/star_modes.c libpio/star/store_pio.c
 LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS) \
-    $(MPI_SRCS) $(STAR_SRCS) $(CFS_SRCS)
+    $(MPI_SRCS) $(STAR_SRCS) $(SERVERS_SRCS) $(CFS_SRCS) $(CLF_SRCS)
 
 # A machine of volumes in memory
 FAKE := $(addprefix tests/libpio/,fake.c fake_volumes.c fake_calls.c fake_transfers.c random_pattern.c)

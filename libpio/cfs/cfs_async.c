@@ -25,7 +25,7 @@ static void end_piece_of(struct move *m)
 static void begin_pieces(void)
 {
     for (struct move *m = move; m < move + CFS_MOVES_MAX; m++)
-        while (m->f && m->next < m->n && under_way < cfs_machine()->async) {
+        while (m->f && m->next < m->n && under_way < cfs_machine()->number) {
             const uint32_t before = m->pieces;
 
             cfs_piece_begin(m);
@@ -101,7 +101,7 @@ int cfs_move_test(long id)
     if (!m)
         return -N_EINVAL;
     for (struct move *o = move; o < move + CFS_MOVES_MAX; o++)
-        while (o->f && o->pieces > 0 && cfs_transport.test(o->piece[o->first].number) == 1) {
+        while (o->f && o->pieces > 0 && server_calls.test(o->piece[o->first].number) == 1) {
             end_piece_of(o);
             begin_pieces();
         }

@@ -214,7 +214,7 @@ long restrictvol(int fd, int n, int *disks)
 
 int cfs_disks(void)
 {
-    return (int)cfs_machine()->disks;
+    return (int)cfs_machine()->n;
 }
 
 int cfs_stat(int disk, struct cfs_stat *st)

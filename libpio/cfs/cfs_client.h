@@ -22,21 +22,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libpio/cfs/cfs_transport.h"
+#include "libpio/servers/server_calls.h"
+#include "libpio/servers/server_volumes.h"
 #include "vertex/contract/cfs.h"
 
 /* ---- cfs_machine.c ---- */
 
-struct cfs_machine {
-    uint32_t disks; /* 0: the machine has no CFS */
-    uint32_t async;
-    const char *volume[CFS_DISKS_MAX];
-    int node[CFS_DISKS_MAX], drive[CFS_DISKS_MAX];
-    char list[CFS_DISKS_BYTES + 1];  /* their names, with a space between */
-    char names[CFS_DISKS_BYTES + 1]; /* the same, each ended, which `volume` points into */
-};
-
-const struct cfs_machine *cfs_machine(void);
+/* The disks in order. The number is that of requests which a node has under way. */
+const struct server_volumes *cfs_machine(void);
 
 /* A request to a disk: r.seq and r.disk are filled in. Returns its number. */
 long cfs_start(uint32_t disk, int type, struct cfs_request r, const void *data, size_t bytes);

@@ -18,7 +18,7 @@
 
 static int match(const char *path)
 {
-    return cfs_machine()->disks > 0 && strncmp(path, PREFIX, PREFIX_BYTES) == 0 &&
+    return cfs_machine()->n > 0 && strncmp(path, PREFIX, PREFIX_BYTES) == 0 &&
            (path[PREFIX_BYTES] == '/' || path[PREFIX_BYTES] == '\0');
 }
 

@@ -17,7 +17,7 @@ static long ask_name(enum cfs_name_op op, const char *name, const char *second, 
     const size_t n = strlen(name), n2 = strlen(second), head = a ? sizeof a->named : 0;
     struct cfs_request r = {.op = (uint16_t)op, .bytes = (uint16_t)n, .offset = (uint16_t)n2, .arg = arg};
 
-    if (cfs_machine()->disks == 0)
+    if (cfs_machine()->n == 0)
         return -N_ENODEV;
     if (n > FILE_NAME_MAX_BYTES || n2 > FILE_NAME_MAX_BYTES)
         return -N_ENAMETOOLONG;
@@ -36,15 +36,15 @@ static long ask_name(enum cfs_name_op op, const char *name, const char *second, 
 /* Which of the machine's disks those of a file are. -N_EPROTO: it has one that the machine has not. */
 static int find_disks(const struct answer *a, struct cfs_open *f)
 {
-    const struct cfs_machine *m = cfs_machine();
+    const struct server_volumes *m = cfs_machine();
 
     for (const char *at = a->list; *at; f->disks++) {
         size_t n = strcspn(at, " ");
         uint32_t k = 0;
 
-        while (k < m->disks && (strlen(m->volume[k]) != n || memcmp(m->volume[k], at, n) != 0))
+        while (k < m->n && (strlen(m->name[k]) != n || memcmp(m->name[k], at, n) != 0))
             k++;
-        if (k == m->disks || f->disks == CFS_DISKS_MAX)
+        if (k == m->n || f->disks == CFS_DISKS_MAX)
             return -N_EPROTO;
         f->disk[f->disks] = k;
         at += n + (at[n] == ' ');

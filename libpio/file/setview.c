@@ -20,7 +20,7 @@
 struct setting {
     const struct pio_file *file;
     struct pio_view *view;
-    struct plan **plan; /* [disks] */
+    struct plan **plan;  /* [disks] */
     struct pattern *own; /* the stripes of a file without a map */
     const struct pattern *disks;
 };

@@ -1,11 +1,14 @@
-/* What the client of the CFS needs from a node, or from a test on the host, which has servers in its own memory. */
-#ifndef LIBPIO_CFS_TRANSPORT_H
-#define LIBPIO_CFS_TRANSPORT_H
+/*
+ * What the client of a family of requests needs from a node, or from a test on the host, which has servers in its own
+ * memory.
+ */
+#ifndef LIBPIO_SERVER_CALLS_H
+#define LIBPIO_SERVER_CALLS_H
 
 #include <stddef.h>
 
-struct cfs_transport {
-    /* As trap_striped: the text whose first line may be the CFS's (vertex/contract/system.h). */
+struct server_calls {
+    /* As trap_striped: the text of which some lines may be those of families (vertex/contract/system.h). */
     long (*text)(char *buf, long bytes);
     /* As trap_requeststart, trap_requestend and trap_requesttest. */
     long (*start)(long node, long type, const void *head, long head_bytes, const void *data, long bytes);
@@ -13,6 +16,6 @@ struct cfs_transport {
     long (*test)(long number);
 };
 
-extern const struct cfs_transport cfs_transport;
+extern const struct server_calls server_calls;
 
 #endif

@@ -1,6 +1,5 @@
-/* The client's transport on a node: traps. */
-#include "libpio/cfs/cfs_transport.h"
-
+/* The requests of families on a node: traps. */
+#include "libpio/servers/server_calls.h"
 #include "vertex/contract/traps.h"
 
-const struct cfs_transport cfs_transport = {trap_striped, trap_requeststart, trap_requestend, trap_requesttest};
+const struct server_calls server_calls = {trap_striped, trap_requeststart, trap_requestend, trap_requesttest};

@@ -35,7 +35,7 @@ static size_t parse_head(const char *text, size_t n, uint32_t *age)
         number = number * 10 + (uint64_t)(text[at] - '0');
     *age = (uint32_t)number;
     return at > first && at < n && text[at] == '\n' && number > 0 && number <= UINT32_MAX && text[first] != '0' ? at + 1
-                                                                                                               : 0;
+                                                                                                                : 0;
 }
 
 /* A layout is lines of text, of which the last says that it is whole. */

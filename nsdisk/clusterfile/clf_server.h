@@ -92,8 +92,8 @@ struct clf_call {
 };
 
 typedef int64_t clf_invoke(struct clf_call *c);
-clf_invoke clf_invoke_name;                                                             /* clf_name.c */
-clf_invoke clf_invoke_attach, clf_invoke_detach, clf_invoke_free;                       /* clf_part.c */
+clf_invoke clf_invoke_name;                                                                      /* clf_name.c */
+clf_invoke clf_invoke_attach, clf_invoke_detach, clf_invoke_free;                                /* clf_part.c */
 clf_invoke clf_invoke_view, clf_invoke_read, clf_invoke_write, clf_invoke_size, clf_invoke_sync; /* clf_access.c */
 
 /* ---- clf_server.c ---- */

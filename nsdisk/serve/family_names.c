@@ -69,8 +69,8 @@ static int64_t list_entries(struct ext2_inode *folder, uint64_t offset, const ch
     int result = ext2_is_dir(folder) ? 1 : -N_ENOTDIR;
 
     while (result > 0 && (result = ext2_dir_next(folder, &offset, &e, name)) > 0) {
-        bool is_hidden = folder->ino == EXT2_ROOT_INO && e.name_bytes == hidden_bytes &&
-                         memcmp(e.name, hidden, hidden_bytes) == 0;
+        bool is_hidden =
+            folder->ino == EXT2_ROOT_INO && e.name_bytes == hidden_bytes && memcmp(e.name, hidden, hidden_bytes) == 0;
 
         if (!is_hidden && !add_entry(l, &e, offset))
             break;

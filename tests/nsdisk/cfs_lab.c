@@ -99,7 +99,7 @@ static void let_go_on(struct lab *lab)
 
 uint32_t lab_send(struct lab *lab, int from, int type, const void *bytes, size_t n)
 {
-    static uint8_t message[8192];
+    static uint8_t message[LAB_BYTES];
     uint32_t seq = ++lab->seq, i = 0;
 
     cr_assert_leq(n, sizeof message);

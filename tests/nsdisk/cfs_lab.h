@@ -1,6 +1,6 @@
 /*
- * The servers of the CFS behind a loop with fake drives, for tests that are written straight down: a script runs until
- * it waits for a reply, and the loop until it has the next message.
+ * The servers of the CFS and of Clusterfile behind a loop with fake drives, for tests that are written straight down: a
+ * script runs until it waits for a reply, and the loop until it has the next message.
  *
  *     script  -> lab_post -> lab_wait ---.      .-> reply -> lab_wait returns
  *     loop_run -> receive ---------------'-> ...'
@@ -17,6 +17,7 @@
 
 #define LAB_DISKS   3u
 #define LAB_PENDING 64u
+#define LAB_BYTES   (72u << 10) /* of the longest message */
 
 struct lab {
     struct drives drives;
@@ -30,14 +31,14 @@ struct lab {
     char log[2000];
     /* the last reply that lab_wait has taken */
     struct file_reply head;
-    uint8_t payload[8192];
+    uint8_t payload[LAB_BYTES];
     size_t payload_bytes;
     /* its own */
     struct {
         bool used, answered;
         uint32_t seq;
         int from, type;
-        uint8_t reply[8192];
+        uint8_t reply[LAB_BYTES];
         size_t n;
     } pending[LAB_PENDING];
     uint32_t seq;

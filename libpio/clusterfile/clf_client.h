@@ -1,0 +1,199 @@
+/*
+ * The client of Clusterfile: files, their layouts, and moves of a view's bytes. From the top down:
+ *
+ *   clf_calls.c    the calls of <clf.h>
+ *   clf_device.c   the driver of the nDEVICES switch: names that begin with /clf/
+ *   clf_types.c    types, of which views are made
+ *   clf_view.c     setting a view
+ *   clf_move.c     reads and writes: requests to the parts that an access meets
+ *   clf_meet.c     plans of a view and the parts
+ *   clf_file.c     open files: sizes, attachments
+ *   clf_paths.c    names
+ *   clf_layout.c   layouts: text, places, ranks
+ *   clf_ask.c      the machine's volumes, and requests to their servers
+ *
+ * A part is what one volume has of a subfile: all of it, or stripes.
+ *
+ *   view  --plan--> subfile i  --plan--> part (i, s)           the second plan only where the subfile is striped
+ *      v                k                     m                bytes that both have, counted in file order
+ *
+ * A request names bytes by m, in a view of the part that its server knows; or by the place in the part, where these
+ * bytes lie together there. Functions return >= 0, or a negative error (vertex/contract/errors.h; newlib's errno has the
+ * same numbers).
+ */
+#ifndef LIBPIO_CLF_CLIENT_H
+#define LIBPIO_CLF_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libpio/clusterfile/clf.h"
+#include "libpio/map/pattern.h"
+#include "libpio/map/window.h"
+#include "libpio/servers/server_volumes.h"
+#include "vertex/contract/clusterfile.h"
+
+/* Sets clf_why's line, and returns the error. */
+int clf_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Clears it. */
+void clf_why_begin(void);
+extern struct clf_counts clf_counts;
+
+/* ---- clf_layout.c ---- */
+
+struct clf_part_place {
+    uint32_t subfile, volume; /* volume: its place in the layout's list */
+    int32_t stripe, stripes;  /* its stripe of the subfile's; stripes 1: it has all of it */
+};
+
+struct clf_layout {
+    struct pattern *pattern; /* whose elements are the subfiles */
+    int64_t stripe;
+    uint32_t volumes;
+    uint32_t *volume;            /* [volumes]: numbers of the machine's volumes (clf_machine) */
+    struct clf_part_place *part; /* [parts], by subfile, then by volume */
+    uint32_t parts;
+    uint32_t *first;           /* [elements + 1]: the first part of a subfile */
+    struct pattern **striping; /* [elements]: stripes of the subfile; NULL: it has one part */
+};
+
+/* Makes one: pattern NULL and place NULL are the default. With clf_why's line. */
+int clf_layout_make(const struct pattern *pattern, const struct clf_place *place, struct clf_layout **out);
+/* Makes it of its text. -N_EPROTO: it is none. */
+int clf_layout_parse(const char *text, size_t n, struct clf_layout **out);
+/* Writes the text with a NUL, for which there are `bytes`. Returns its length without the NUL. -N_E2BIG. */
+long clf_layout_format(const struct clf_layout *l, char *text, size_t bytes);
+void clf_layout_free(struct clf_layout *l); /* NULL is allowed */
+
+/* How many bytes of an ascending element are below file byte x. */
+int64_t clf_rank(const struct pattern *p, int32_t element, int64_t x);
+/* How many bytes a part has of a file of `size` bytes; how many a file has at least if a part has so many. */
+int64_t clf_part_bytes(const struct clf_layout *l, uint32_t part, int64_t size);
+int64_t clf_part_end(const struct clf_layout *l, uint32_t part, int64_t bytes);
+
+/* ---- clf_ask.c ---- */
+
+/* The machine's volumes; the number is the metadata volume's. */
+const struct server_volumes *clf_machine(void);
+/* A request to a volume of the machine: r.seq and r.drive are filled in. Returns its number. */
+long clf_start(uint32_t volume, int type, struct clf_request r, const void *data, size_t bytes);
+/* Waits for its reply. head and data: as requestend. */
+long clf_end(long number, void *head, size_t head_bytes, void *data, size_t bytes);
+
+#define CLF_UNDER_WAY 48u /* requests at once; the kernel allows 64 (ASK_MAX) */
+
+struct clf_question {
+    uint32_t volume; /* the machine's */
+    int type;
+    struct clf_request r;
+    const void *data; /* of `bytes`, sent */
+    size_t bytes;
+    void *head; /* of head_bytes, received */
+    size_t head_bytes;
+    long result;
+};
+/* Asks them all, many at once. Returns the first error, or 0. */
+int clf_ask(struct clf_question *q, uint32_t n);
+
+/* ---- clf_paths.c ---- */
+
+/* name: begins with '/'. */
+int clf_name_open(const char *name, uint64_t flags_and_mode, const char *layout, struct clf_named *named,
+                  struct clf_layout **out);
+int clf_name_stat(const char *name, struct clf_named *named, struct clf_layout **out);
+/* Remove a name, or replace one, and what the volumes have of its file. */
+int clf_name_unlink(const char *name);
+int clf_name_rename(const char *from, const char *to);
+int clf_name_mkdir(const char *name, uint32_t mode);
+int clf_name_rmdir(const char *name);
+/* The folder's entry at *at, which moves on. 1; 0: there is no more. */
+int clf_name_list(const char *folder, uint64_t *at, struct file_dirent *entry, char name[256]);
+
+/* ---- clf_file.c ---- */
+
+struct clf_part_open {
+    uint32_t attachment; /* 0: none */
+    uint32_t io_bytes;
+    uint64_t size_bytes; /* when it was attached */
+    bool wanted;         /* by clf_file_attach */
+};
+
+struct clf_open {
+    uint64_t handle;
+    struct clf_layout *layout;
+    struct clf_part_open *part; /* [layout->parts] */
+    struct clf_sight *sight;    /* what it sees: its view */
+    struct file_stat stat;      /* of its name, when it was opened */
+    uint32_t flags;             /* N_O_ */
+    int64_t at;                 /* the offset, in the view */
+    char *folder;               /* path of a folder, which has nothing of the above but the offset */
+};
+
+int clf_file_open(const char *name, uint32_t flags, uint32_t mode, const struct clf_layout *layout,
+                  struct clf_open **out);
+void clf_file_close(struct clf_open *f);
+/* After a fork: the servers know nothing of the child. */
+void clf_file_forked(struct clf_open *f);
+/* Attaches the parts that are wanted and are not. */
+int clf_file_attach(struct clf_open *f);
+/* A request about part p, which is attached. */
+struct clf_question clf_file_question(const struct clf_open *f, uint32_t p, int type);
+int clf_file_size(struct clf_open *f, int64_t *size);
+int clf_file_set_size(struct clf_open *f, int64_t size);
+int clf_file_sync(struct clf_open *f);
+
+/* ---- clf_meet.c ---- */
+
+/* What a view and a part have in common. */
+struct clf_meet {
+    struct plan *plan;    /* A: the bytes that view and subfile have in common; NULL: m is k */
+    struct pattern *seen; /* the part's bytes that the view has, as its server is to see them; NULL: none */
+    bool plain;           /* they lie together from byte plain_at on: no view is needed */
+    int64_t plain_at;
+    bool told; /* the server knows */
+};
+
+struct clf_share {           /* of a subfile */
+    struct plan *plan;       /* A: the view, B: the subfile */
+    struct pattern *subfile; /* the subfile's bytes that the view has; NULL: none */
+};
+
+struct clf_sight {
+    struct pattern *pattern; /* of one element: the view */
+    struct plan_range range; /* of the file, for which the plans hold */
+    struct clf_share *share; /* [subfiles] */
+    struct clf_meet *meet;   /* [parts] */
+    uint16_t number;         /* of its views at the servers */
+};
+
+/* Plans a view, whose pattern it takes, also on an error. */
+int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t number, struct clf_sight **out);
+/* Plans what it needs for file byte x. */
+int clf_sight_move(const struct clf_layout *l, struct clf_sight *s, int64_t x);
+void clf_sight_free(const struct clf_layout *l, struct clf_sight *s); /* NULL is allowed */
+/* Tells the servers of all parts that are wanted what the view has of them; they are attached first. Clears `wanted`. */
+int clf_sight_tell(struct clf_open *f, struct clf_sight *s);
+
+/* ---- clf_view.c ---- */
+
+/* Takes the pattern, also on an error. */
+int clf_view_set(struct clf_open *f, struct pattern *view);
+/* The whole file, from the layout's displacement on. */
+int clf_view_whole(const struct clf_layout *l, struct pattern **view);
+/* Places in the view: of the first of its bytes at or behind a file byte; and back. */
+int64_t clf_view_rank(const struct clf_sight *s, int64_t x);
+int64_t clf_view_file(const struct clf_sight *s, int64_t at);
+
+/* ---- clf_move.c ---- */
+
+/* Moves n bytes at an offset of the view. Returns the bytes moved, fewer at the end of the file or where a volume is
+ * full; an error if there are none. */
+int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at);
+
+/* ---- clf_types.c ---- */
+
+/* The type's bytes as a view. With clf_why's line. */
+int clf_type_view(clf_type type, int64_t displ, int64_t period, struct pattern **view);
+
+#endif

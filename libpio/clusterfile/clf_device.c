@@ -1,0 +1,273 @@
+/*
+ * The driver of the nDEVICES switch for names that begin with /clf/: "/clf/a" is "/a" in the tree of the metadata
+ * volume. A program has it if it names a call of <clf.h> (clf_calls.c).
+ */
+#include "libpio/clusterfile/clf_device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PREFIX       "/clf"
+#define PREFIX_BYTES (sizeof PREFIX - 1)
+#define BLOCK_BYTES  4096 /* st_blksize */
+
+const struct clf_layout *clf_device_layout;
+
+static int match(const char *path)
+{
+    return clf_machine()->n > 0 && strncmp(path, PREFIX, PREFIX_BYTES) == 0 &&
+           (path[PREFIX_BYTES] == '/' || path[PREFIX_BYTES] == '\0');
+}
+
+static const char *name_of(const char *path)
+{
+    return path[PREFIX_BYTES] ? path + PREFIX_BYTES : "/";
+}
+
+/* ---- Open files ---- */
+
+static int device_open(const char *path, int flags, mode_t mode, void **state)
+{
+    struct clf_open *f;
+    int error = clf_file_open(name_of(path), (uint32_t)flags, (uint32_t)mode & 0777, clf_device_layout, &f);
+
+    if (error == 0)
+        *state = f;
+    return error;
+}
+
+static int device_close(void *state)
+{
+    clf_file_close(state);
+    return 0;
+}
+
+static void device_forked(void *state)
+{
+    clf_file_forked(state);
+}
+
+static int check(const struct clf_open *f, bool write)
+{
+    const uint32_t access = f->flags & N_O_ACCMODE;
+
+    if (f->folder)
+        return -EISDIR;
+    return access == (write ? N_O_RDONLY : N_O_WRONLY) ? -EBADF : 0;
+}
+
+static int find_end(struct clf_open *f, int64_t *end)
+{
+    int error = clf_file_size(f, end);
+
+    *end = error < 0 ? 0 : clf_view_rank(f->sight, *end);
+    return error;
+}
+
+static ssize_t move_on(struct clf_open *f, bool write, void *buf, size_t n)
+{
+    int error = check(f, write);
+
+    if (error == 0 && write && (f->flags & N_O_APPEND))
+        error = find_end(f, &f->at);
+    if (error < 0)
+        return error;
+    int64_t moved = clf_move(f, write, buf, n, f->at);
+    if (moved > 0)
+        f->at += moved;
+    return (ssize_t)moved;
+}
+
+static ssize_t device_read(void *state, void *buf, size_t n)
+{
+    return move_on(state, false, buf, n);
+}
+
+static ssize_t device_write(void *state, const void *buf, size_t n)
+{
+    return move_on(state, true, (void *)buf, n);
+}
+
+static ssize_t device_pread(void *state, void *buf, size_t n, off_t at)
+{
+    int error = check(state, false);
+
+    return error < 0 ? error : (ssize_t)clf_move(state, false, buf, n, at);
+}
+
+static ssize_t device_pwrite(void *state, const void *buf, size_t n, off_t at)
+{
+    int error = check(state, true);
+
+    return error < 0 ? error : (ssize_t)clf_move(state, true, (void *)buf, n, at);
+}
+
+static off_t device_lseek(void *state, off_t offset, int whence)
+{
+    struct clf_open *f = state;
+    int64_t base = whence == SEEK_CUR ? f->at : 0;
+    int error = whence == SEEK_END && !f->folder ? find_end(f, &base) : 0;
+
+    if (error < 0 || whence < SEEK_SET || whence > SEEK_END)
+        return error < 0 ? error : -EINVAL;
+    if (offset > 0 && base > INT64_MAX - offset)
+        return -EOVERFLOW;
+    if (base + offset < 0)
+        return -EINVAL;
+    f->at = base + offset;
+    return base + offset;
+}
+
+/* N_SETMAP and mapped descriptors: the element as the server's view. Without bytes: the whole file again. */
+static int device_setview(void *state, const void *packed, size_t n)
+{
+    struct clf_open *f = state;
+    struct pattern *view;
+    int error = f->folder ? -EISDIR : n > 0 ? pattern_unpack(packed, n, &view) : clf_view_whole(f->layout, &view);
+
+    return error < 0 ? error : clf_view_set(f, view);
+}
+
+/* ---- Attributes and names ---- */
+
+static void fill(const struct file_stat *from, int64_t size, struct stat *st)
+{
+    *st = (struct stat){.st_ino = (ino_t)from->ino,
+                        .st_mode = from->mode,
+                        .st_nlink = (nlink_t)from->nlink,
+                        .st_uid = (uid_t)from->uid,
+                        .st_gid = (gid_t)from->gid,
+                        .st_size = (off_t)size,
+                        .st_blksize = BLOCK_BYTES,
+                        .st_blocks = (blkcnt_t)((size + 511) / 512)};
+    st->st_atime = from->atime_s;
+    st->st_mtime = from->mtime_s;
+    st->st_ctime = from->ctime_s;
+}
+
+static int device_fstat(void *state, struct stat *st)
+{
+    struct clf_open *f = state;
+    int64_t size = 0;
+    int error = f->folder ? 0 : clf_file_size(f, &size);
+
+    fill(&f->stat, size, st);
+    return error;
+}
+
+static int device_stat(const char *path, struct stat *st)
+{
+    struct clf_open *f;
+    int error = clf_file_open(name_of(path), N_O_RDONLY, 0, NULL, &f);
+
+    if (error < 0)
+        return error;
+    error = device_fstat(f, st);
+    clf_file_close(f);
+    return error;
+}
+
+/* Every program is the superuser, as on volumes: it may read and write all. */
+static int device_access(const char *path, int mode)
+{
+    struct clf_named named;
+    struct clf_layout *layout = NULL;
+    int error = clf_name_stat(name_of(path), &named, &layout);
+
+    clf_layout_free(layout);
+    return error < 0 ? error : (mode & 1) && (named.stat.mode & 0111) == 0 ? -EACCES : 0;
+}
+
+static int device_ftruncate(void *state, off_t size)
+{
+    struct clf_open *f = state;
+    int error = size < 0 ? -EINVAL : check(f, true);
+
+    if (error == 0 && size > PATTERN_OFFSET_MAX)
+        error = -EFBIG;
+    return error < 0 ? error : clf_file_set_size(f, size);
+}
+
+static int device_fsync(void *state)
+{
+    struct clf_open *f = state;
+
+    return f->folder ? 0 : clf_file_sync(f);
+}
+
+static int device_readdir(void *state, struct dirent *entry)
+{
+    struct clf_open *f = state;
+    struct file_dirent record;
+    uint64_t at = (uint64_t)f->at;
+    int result = f->folder ? clf_name_list(f->folder, &at, &record, entry->d_name) : -ENOTDIR;
+
+    if (result == 1) {
+        f->at = (int64_t)at;
+        entry->d_ino = (ino_t)record.ino;
+        entry->d_off = (off_t)record.next;
+        entry->d_type = record.type == 2 ? DT_DIR : DT_REG;
+    }
+    return result;
+}
+
+static int device_path(void *state, char *path, size_t bytes)
+{
+    const struct clf_open *f = state;
+
+    if (!f->folder)
+        return -ENOTDIR;
+    if (PREFIX_BYTES + strlen(f->folder) >= bytes)
+        return -ERANGE;
+    strcpy(path, PREFIX);
+    strcpy(path + PREFIX_BYTES, f->folder);
+    return (int)strlen(path);
+}
+
+static int device_unlink(const char *path)
+{
+    return clf_name_unlink(name_of(path));
+}
+
+static int device_rename(const char *from, const char *to)
+{
+    return clf_name_rename(name_of(from), name_of(to));
+}
+
+static int device_mkdir(const char *path, mode_t mode)
+{
+    return clf_name_mkdir(name_of(path), (uint32_t)mode & 0777);
+}
+
+static int device_rmdir(const char *path)
+{
+    return clf_name_rmdir(name_of(path));
+}
+
+const struct ndevice ndevice_clf = {
+    .name = "clf",
+    .match = match,
+    .open = device_open,
+    .close = device_close,
+    .forked = device_forked,
+    .read = device_read,
+    .write = device_write,
+    .pread = device_pread,
+    .pwrite = device_pwrite,
+    .setview = device_setview,
+    .lseek = device_lseek,
+    .fstat = device_fstat,
+    .ftruncate = device_ftruncate,
+    .fsync = device_fsync,
+    .readdir = device_readdir,
+    .path = device_path,
+    .stat = device_stat,
+    .access = device_access,
+    .unlink = device_unlink,
+    .rename = device_rename,
+    .mkdir = device_mkdir,
+    .rmdir = device_rmdir,
+};

@@ -1,0 +1,241 @@
+/*
+ * Open files (clf_client.h). A part is attached when something of it is needed first: the servers that a view does not
+ * meet never hear of the file. A file is as long as the part that reaches furthest says.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/clusterfile/clf_client.h"
+#include "vertex/contract/errors.h"
+
+/* ---- Attachments ---- */
+
+struct clf_question clf_file_question(const struct clf_open *f, uint32_t p, int type)
+{
+    const struct clf_layout *l = f->layout;
+
+    return (struct clf_question){
+        .volume = l->volume[l->part[p].volume], .type = type, .r = {.attachment = f->part[p].attachment}};
+}
+
+static struct clf_question attach_question(const struct clf_open *f, uint32_t p, struct clf_attached *to)
+{
+    const struct clf_part_place *place = &f->layout->part[p];
+    struct clf_question q = clf_file_question(f, p, N_CLF_ATTACH);
+
+    q.r.handle = f->handle;
+    q.r.part = CLF_PART(place->subfile, place->stripes > 1 ? place->volume : CLF_WHOLE);
+    q.head = to;
+    q.head_bytes = sizeof *to;
+    return q;
+}
+
+int clf_file_attach(struct clf_open *f)
+{
+    const uint32_t parts = f->layout->parts;
+    uint32_t n = 0, *which = malloc(parts * sizeof *which);
+    struct clf_question *q = calloc(parts, sizeof *q);
+    struct clf_attached *a = calloc(parts, sizeof *a);
+    int error = which && q && a ? 0 : -N_ENOMEM;
+
+    for (uint32_t p = 0; p < parts && error == 0; p++)
+        if (f->part[p].wanted && f->part[p].attachment == 0) {
+            q[n] = attach_question(f, p, &a[n]);
+            which[n++] = p;
+        }
+    if (n > 0)
+        error = clf_ask(q, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (q[i].result >= 0) {
+            f->part[which[i]].attachment = a[i].attachment;
+            f->part[which[i]].io_bytes = a[i].io_bytes;
+            f->part[which[i]].size_bytes = a[i].size_bytes;
+        }
+    free(which);
+    free(q);
+    free(a);
+    return error;
+}
+
+void clf_file_forked(struct clf_open *f)
+{
+    for (uint32_t p = 0; f->layout && p < f->layout->parts; p++) {
+        f->part[p].attachment = 0;
+        f->sight->meet[p].told = false;
+    }
+}
+
+/* ---- All parts ---- */
+
+/* Asks the servers of all parts that are attached, with what `fill` adds to the question. */
+static int ask_parts(struct clf_open *f, int type,
+                     void (*fill)(const struct clf_open *f, uint32_t p, struct clf_question *q, uint64_t *answer),
+                     int64_t size, uint64_t *answer)
+{
+    struct clf_question *q = calloc(f->layout->parts, sizeof *q);
+    uint32_t n = 0;
+
+    if (!q)
+        return -N_ENOMEM;
+    for (uint32_t p = 0; p < f->layout->parts; p++)
+        if (f->part[p].attachment != 0) {
+            q[n] = clf_file_question(f, p, type);
+            q[n].r.offset = size >= 0 ? (uint64_t)clf_part_bytes(f->layout, p, size) : 0;
+            if (fill)
+                fill(f, p, &q[n], answer);
+            n++;
+        }
+    int error = n > 0 ? clf_ask(q, n) : 0;
+    free(q);
+    return error;
+}
+
+static void want_all(struct clf_open *f)
+{
+    for (uint32_t p = 0; p < f->layout->parts; p++)
+        f->part[p].wanted = true;
+}
+
+static void want_none(struct clf_open *f)
+{
+    for (uint32_t p = 0; p < f->layout->parts; p++)
+        f->part[p].wanted = false;
+}
+
+static void fill_size(const struct clf_open *f, uint32_t p, struct clf_question *q, uint64_t *answer)
+{
+    (void)f;
+    q->head = &answer[p];
+    q->head_bytes = sizeof answer[p];
+}
+
+static void fill_set_size(const struct clf_open *f, uint32_t p, struct clf_question *q, uint64_t *answer)
+{
+    fill_size(f, p, q, answer);
+    q->r.op = 1;
+}
+
+int clf_file_size(struct clf_open *f, int64_t *size)
+{
+    const struct clf_layout *l = f->layout;
+    uint64_t *bytes = calloc(l->parts, sizeof *bytes);
+    int error = bytes ? ask_parts(f, N_CLF_SIZE, fill_size, -1, bytes) : -N_ENOMEM;
+
+    *size = 0;
+    for (uint32_t p = 0; p < l->parts && error == 0; p++)
+        f->part[p].wanted = f->part[p].attachment == 0;
+    if (error == 0)
+        error = clf_file_attach(f);
+    for (uint32_t p = 0; p < l->parts && error == 0; p++) {
+        const uint64_t n = f->part[p].wanted ? f->part[p].size_bytes : bytes[p];
+        const int64_t end = clf_part_end(l, p, n > PATTERN_OFFSET_MAX ? PATTERN_OFFSET_MAX : (int64_t)n);
+
+        *size = end > *size ? end : *size;
+    }
+    want_none(f);
+    free(bytes);
+    return error;
+}
+
+int clf_file_set_size(struct clf_open *f, int64_t size)
+{
+    uint64_t *bytes = calloc(f->layout->parts, sizeof *bytes);
+    int error = bytes ? 0 : -N_ENOMEM;
+
+    want_all(f);
+    if (error == 0)
+        error = clf_file_attach(f);
+    if (error == 0)
+        error = ask_parts(f, N_CLF_SIZE, fill_set_size, size, bytes);
+    want_none(f);
+    free(bytes);
+    return error;
+}
+
+int clf_file_sync(struct clf_open *f)
+{
+    return ask_parts(f, N_CLF_SYNC, NULL, -1, NULL);
+}
+
+/* ---- Opening and closing ---- */
+
+static void free_file(struct clf_open *f)
+{
+    if (f->layout)
+        clf_sight_free(f->layout, f->sight);
+    clf_layout_free(f->layout);
+    free(f->part);
+    free(f->folder);
+    free(f);
+}
+
+void clf_file_close(struct clf_open *f)
+{
+    if (f->layout)
+        ask_parts(f, N_CLF_DETACH, NULL, -1, NULL);
+    free_file(f);
+}
+
+static int open_folder(const char *name, struct clf_open *f)
+{
+    if ((f->flags & N_O_ACCMODE) != N_O_RDONLY || (f->flags & N_O_CREAT))
+        return -N_EISDIR;
+    f->folder = malloc(strlen(name) + 1);
+    if (!f->folder)
+        return -N_ENOMEM;
+    strcpy(f->folder, name);
+    return 0;
+}
+
+static int open_data(struct clf_open *f, bool made)
+{
+    struct pattern *view;
+
+    f->part = calloc(f->layout->parts, sizeof *f->part);
+    int error = f->part ? clf_view_whole(f->layout, &view) : -N_ENOMEM;
+    if (error == 0)
+        error = clf_sight_make(f->layout, view, 1, &f->sight);
+    if (error == 0 && (f->flags & N_O_TRUNC) && (f->flags & N_O_ACCMODE) != N_O_RDONLY && !made)
+        error = clf_file_set_size(f, 0);
+    return error;
+}
+
+/* The text of a layout; NULL: the default. The caller frees it. */
+static int write_text(const struct clf_layout *layout, char **text)
+{
+    struct clf_layout *own = NULL;
+    int error = layout ? 0 : clf_layout_make(NULL, NULL, &own);
+    long n = error;
+
+    *text = malloc(CLF_TEXT_BYTES + 1);
+    if (error == 0)
+        n = *text ? clf_layout_format(layout ? layout : own, *text, CLF_TEXT_BYTES + 1) : -N_ENOMEM;
+    clf_layout_free(own);
+    return n < 0 ? (int)n : 0;
+}
+
+int clf_file_open(const char *name, uint32_t flags, uint32_t mode, const struct clf_layout *layout,
+                  struct clf_open **out)
+{
+    struct clf_named named = {.handle = 0};
+    struct clf_open *f = calloc(1, sizeof *f);
+    char *text = NULL;
+    int error = !f ? -N_ENOMEM : flags & N_O_CREAT ? write_text(layout, &text) : 0;
+
+    if (error == 0)
+        error = clf_name_open(name, flags | (uint64_t)mode << 32, text ? text : "", &named, &f->layout);
+    free(text);
+    if (error == 0) {
+        f->handle = named.handle;
+        f->flags = flags;
+        f->stat = named.stat;
+        error = named.handle == 0       ? open_folder(name, f)
+                : flags & N_O_DIRECTORY ? -N_ENOTDIR
+                                        : open_data(f, named.made != 0);
+    }
+    if (error < 0 && f)
+        clf_file_close(f);
+    else
+        *out = f;
+    return error;
+}

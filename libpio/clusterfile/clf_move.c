@@ -1,0 +1,391 @@
+/*
+ * Reads and writes through a view [P3 section 6.3.3]. An access is cut into rounds, each within the window of the plans
+ * and small enough for the buffers:
+ *
+ *   round    for each subfile that the interval meets         a leg: its bytes k0 .. k1-1
+ *              for each part of it                            a leg: its bytes m0 .. m1-1
+ *                requests of at most io_bytes
+ *   then     await all; of a read, scatter the parts' legs into their subfile's, these into the program's memory
+ *
+ * A leg whose bytes lie together in what it comes from is no copy: it points there. So a byte is copied once between
+ * program and message where the paper's Figure 6.1 copies (cases b and d), twice where the subfile is striped as well
+ * and the stripes do not lie together, and else not at all.
+ *
+ * The lowest byte of the view that was not moved bounds the count.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/clusterfile/clf_client.h"
+#include "vertex/contract/errors.h"
+
+#define ROUND_BYTES       (4 << 20) /* most of a round */
+#define ROUND_LEAST_BYTES (16 << 10)
+
+struct leg {
+    int64_t from, end; /* bytes of it, counted as above */
+    char *buf;         /* the first of them */
+    bool own;          /* buf is the leg's, to be scattered or freed */
+};
+
+struct piece { /* a request */
+    uint32_t part;
+    int64_t at; /* m */
+    uint32_t bytes;
+    char *buf;
+    long number; /* or the result, when it has ended */
+};
+
+struct move {
+    struct clf_open *f;
+    struct clf_sight *s;
+    bool write, is_short; /* is_short: of a read: some part ended before that */
+    char *buf;            /* the program's, of the access's first byte, */
+    int64_t at, n;        /* which is that of the view; bytes */
+    int64_t good;         /* bytes from the start on without an error, */
+    int error;            /* which is behind them */
+    int64_t size;         /* of the file; -1: not asked for yet */
+    /* a round */
+    int64_t from, to;    /* of the view */
+    int64_t low, high;   /* of the file */
+    struct leg *subfile; /* [subfiles] */
+    struct leg *part;    /* [parts] */
+    struct piece *piece; /* [room] */
+    uint32_t pieces, ended, room;
+};
+
+/* ---- Places ---- */
+
+/* The subfile's byte k of those that it has in common with the view, in the view. */
+static int64_t view_of_k(const struct move *m, uint32_t subfile, int64_t k)
+{
+    return clf_view_rank(m->s, plan_file(m->s->share[subfile].plan, k));
+}
+
+/* The part's byte m of those that it has in common with the view: which of its subfile's it is. */
+static int64_t k_of_m(const struct move *m, uint32_t part, int64_t at)
+{
+    const struct clf_meet *meet = &m->s->meet[part];
+    const struct pattern *subfile = m->s->share[m->f->layout->part[part].subfile].subfile;
+
+    return meet->plan ? clf_rank(subfile, 0, plan_file(meet->plan, at)) : at;
+}
+
+/* How many bytes of the part are below its subfile's byte k. */
+static int64_t m_of_k(const struct move *m, uint32_t part, int64_t k)
+{
+    const struct clf_meet *meet = &m->s->meet[part];
+    const struct pattern *subfile = m->s->share[m->f->layout->part[part].subfile].subfile;
+
+    return !meet->plan ? k : k == 0 ? 0 : plan_bytes(meet->plan, pattern_file(subfile, 0, k - 1) + 1);
+}
+
+/* What is at byte m of a part and behind was not moved. */
+static void fail(struct move *m, uint32_t part, int64_t at, int error)
+{
+    const int64_t good = view_of_k(m, m->f->layout->part[part].subfile, k_of_m(m, part, at)) - m->at;
+
+    if (good < m->good) {
+        m->good = good;
+        m->error = error;
+    }
+}
+
+/* ---- Legs ---- */
+
+/* Makes a leg of bytes that begin at byte `first` of `space`, whose byte `origin` is at `at`. last: where its last byte
+ * is. *own: it has memory of its own. */
+static int leg_make(struct leg *leg, int64_t first, int64_t last, char *at, int64_t origin)
+{
+    const int64_t bytes = leg->end - leg->from;
+
+    leg->own = last - first + 1 != bytes;
+    leg->buf = leg->own ? malloc((size_t)bytes) : at + (first - origin);
+    return leg->buf ? 0 : -N_ENOMEM;
+}
+
+static int subfile_leg(struct move *m, uint32_t i)
+{
+    const struct plan *plan = m->s->share[i].plan;
+    struct leg *leg = &m->subfile[i];
+
+    *leg = (struct leg){plan_bytes(plan, m->low), plan_bytes(plan, m->high), NULL, false};
+    if (!m->s->share[i].subfile || leg->from == leg->end)
+        return 0;
+    return leg_make(leg, view_of_k(m, i, leg->from), view_of_k(m, i, leg->end - 1), m->buf, m->at);
+}
+
+static int part_leg(struct move *m, uint32_t p)
+{
+    const struct leg *whole = &m->subfile[m->f->layout->part[p].subfile];
+    struct leg *leg = &m->part[p];
+
+    *leg = (struct leg){m_of_k(m, p, whole->from), m_of_k(m, p, whole->end), NULL, false};
+    if (!whole->buf || leg->from == leg->end)
+        return 0;
+    return leg_make(leg, k_of_m(m, p, leg->from), k_of_m(m, p, leg->end - 1), whole->buf, whole->from);
+}
+
+/* Moves the bytes between the program's memory and a subfile's leg that has memory of its own. */
+static void copy_subfile(const struct move *m, uint32_t i)
+{
+    const struct leg *leg = &m->subfile[i];
+    const struct plan *plan = m->s->share[i].plan;
+
+    if (!leg->own || !leg->buf)
+        return;
+    clf_counts.gathered += (uint64_t)(leg->end - leg->from);
+    if (m->write)
+        plan_gather(plan, m->low, m->high, leg->buf, m->buf, m->at);
+    else
+        plan_scatter(plan, m->low, m->high, m->buf, m->at, leg->buf);
+}
+
+static void copy_part(const struct move *m, uint32_t p)
+{
+    const uint32_t i = m->f->layout->part[p].subfile;
+    const struct leg *leg = &m->part[p], *whole = &m->subfile[i];
+    const struct pattern *subfile = m->s->share[i].subfile;
+
+    if (!leg->own || !leg->buf)
+        return;
+    const int64_t low = pattern_file(subfile, 0, whole->from), high = pattern_file(subfile, 0, whole->end - 1) + 1;
+    clf_counts.gathered += (uint64_t)(leg->end - leg->from);
+    if (m->write)
+        plan_gather(m->s->meet[p].plan, low, high, leg->buf, whole->buf, whole->from);
+    else
+        plan_scatter(m->s->meet[p].plan, low, high, whole->buf, whole->from, leg->buf);
+}
+
+static void free_legs(struct move *m)
+{
+    for (int32_t i = 0; i < m->f->layout->pattern->elements; i++) {
+        if (m->subfile[i].own)
+            free(m->subfile[i].buf);
+        m->subfile[i] = (struct leg){0};
+    }
+    for (uint32_t p = 0; p < m->f->layout->parts; p++) {
+        if (m->part[p].own)
+            free(m->part[p].buf);
+        m->part[p] = (struct leg){0};
+    }
+}
+
+/* Lays out the legs of a round. -N_ENOMEM: it is too long. */
+static int make_legs(struct move *m)
+{
+    const struct clf_layout *l = m->f->layout;
+    int error = 0;
+
+    for (int32_t i = 0; i < l->pattern->elements && error == 0; i++)
+        error = subfile_leg(m, (uint32_t)i);
+    for (uint32_t p = 0; p < l->parts && error == 0; p++) {
+        if (m->subfile[l->part[p].subfile].buf)
+            error = part_leg(m, p);
+        m->f->part[p].wanted = m->part[p].buf != NULL;
+    }
+    if (error < 0)
+        free_legs(m);
+    return error;
+}
+
+/* ---- Pieces ---- */
+
+static void end_piece(struct move *m)
+{
+    struct piece *p = &m->piece[m->ended++];
+    const uint32_t room = m->write ? 0 : p->bytes;
+
+    p->number = clf_end(p->number, NULL, 0, m->write ? NULL : p->buf, room);
+    if (p->number < 0)
+        fail(m, p->part, p->at, (int)p->number);
+    else if (p->number < (long)p->bytes && m->write)
+        fail(m, p->part, p->at + p->number, -N_ENOSPC);
+    if (!m->write && p->number < (long)p->bytes) {
+        const long got = p->number < 0 ? 0 : p->number;
+
+        memset(p->buf + got, 0, p->bytes - (size_t)got);
+        m->is_short = true;
+    }
+}
+
+static long start_piece(const struct move *m, const struct piece *p)
+{
+    const struct clf_meet *meet = &m->s->meet[p->part];
+    struct clf_question q = clf_file_question(m->f, p->part, m->write ? N_CLF_WRITE : N_CLF_READ);
+
+    q.r.view = meet->plain ? 0 : m->s->number;
+    q.r.offset = (uint64_t)(meet->plain ? meet->plain_at + p->at : p->at);
+    q.r.bytes = p->bytes;
+    return clf_start(q.volume, q.type, q.r, m->write ? p->buf : NULL, m->write ? p->bytes : 0);
+}
+
+/* Adds a piece and sends its request. What is under way ends first where there is no room for it. */
+static int add_piece(struct move *m, struct piece p)
+{
+    if (m->pieces == m->room) {
+        struct piece *more = realloc(m->piece, (m->room + 64) * sizeof *more);
+
+        if (!more)
+            return -N_ENOMEM;
+        m->piece = more;
+        m->room += 64;
+    }
+    if (m->pieces - m->ended == CLF_UNDER_WAY)
+        end_piece(m);
+    while (((p.number = start_piece(m, &p)) == -N_ENOMEM || p.number == -N_EAGAIN) && m->ended < m->pieces)
+        end_piece(m);
+    if (p.number >= 0) {
+        clf_counts.requests++;
+        clf_counts.bytes += p.bytes;
+    }
+    m->piece[m->pieces++] = p;
+    return 0;
+}
+
+static int start_part(struct move *m, uint32_t p)
+{
+    const struct leg *leg = &m->part[p];
+    const int64_t most = m->f->part[p].io_bytes;
+    int error = 0;
+
+    for (int64_t at = leg->from; at < leg->end && error == 0;) {
+        const int64_t bytes = leg->end - at < most ? leg->end - at : most;
+
+        error = add_piece(m, (struct piece){p, at, (uint32_t)bytes, leg->buf + (at - leg->from), 0});
+        at += bytes;
+    }
+    return error;
+}
+
+/* ---- Rounds ---- */
+
+static int run_pieces(struct move *m)
+{
+    const struct clf_layout *l = m->f->layout;
+    int error = clf_sight_tell(m->f, m->s);
+
+    for (int32_t i = 0; i < l->pattern->elements && m->write && error == 0; i++)
+        copy_subfile(m, (uint32_t)i);
+    for (uint32_t p = 0; p < l->parts && error == 0; p++)
+        if (m->part[p].buf) {
+            if (m->write)
+                copy_part(m, p);
+            error = start_part(m, p);
+        }
+    while (m->ended < m->pieces)
+        end_piece(m);
+    for (uint32_t p = 0; p < l->parts && !m->write && error == 0; p++)
+        copy_part(m, p);
+    for (int32_t i = 0; i < l->pattern->elements && !m->write && error == 0; i++)
+        copy_subfile(m, (uint32_t)i);
+    m->pieces = m->ended = 0;
+    return error;
+}
+
+/* Finds the next round's end: the window's, or as much as there is memory for. */
+static int find_round(struct move *m, int64_t most)
+{
+    const int64_t end = m->at + m->n;
+
+    m->low = clf_view_file(m->s, m->from);
+    int error = m->low < 0 ? (int)m->low : clf_sight_move(m->f->layout, m->s, m->low);
+    if (error < 0)
+        return error;
+    m->to = end - m->from < most ? end : m->from + most;
+    if (m->s->range.to < PATTERN_OFFSET_MAX) {
+        const int64_t window = clf_view_rank(m->s, m->s->range.to);
+
+        m->to = window < m->to ? window : m->to;
+    }
+    m->high = clf_view_file(m->s, m->to - 1) + 1;
+    return m->high <= 0 ? -N_EFBIG : 0;
+}
+
+/* A server that has no room for its view gets one of a shorter window. */
+static bool shorten_window(struct move *m, int error)
+{
+    struct plan_range *r = &m->s->range;
+
+    if ((error != -N_ENOMEM && error != -N_E2BIG) || r->nodes <= 1 || r->span <= 1 || m->pieces > 0)
+        return false;
+    r->span = r->to == PATTERN_OFFSET_MAX ? m->high - m->low : r->span / 2;
+    r->from = r->to = 0;
+    return true;
+}
+
+static int run_round(struct move *m)
+{
+    int64_t most = ROUND_BYTES;
+    int error;
+
+    do {
+        error = find_round(m, most);
+        if (error == 0)
+            error = make_legs(m);
+    } while (error == -N_ENOMEM && (most /= 2) >= ROUND_LEAST_BYTES);
+    if (error < 0)
+        return error;
+    error = run_pieces(m);
+    free_legs(m);
+    if (error < 0 && shorten_window(m, error))
+        return run_round(m);
+    return error;
+}
+
+/* Of a read: where a part ended, the file's end says whether that is a hole. It bounds the count, and the access. */
+static int find_end(struct move *m)
+{
+    int error = m->is_short && m->size < 0 ? clf_file_size(m->f, &m->size) : 0;
+
+    if (!m->is_short || error < 0)
+        return error;
+    const int64_t end = clf_view_rank(m->s, m->size) - m->at;
+    if (end < m->good) {
+        m->good = end < 0 ? 0 : end;
+        m->error = 0;
+    }
+    m->is_short = false;
+    return 0;
+}
+
+/* The file byte of the access's last byte must be one. */
+static int check(const struct move *m)
+{
+    if (m->at < 0)
+        return -N_EINVAL;
+    if (m->n > PATTERN_OFFSET_MAX - m->at || clf_view_file(m->s, m->at + m->n - 1) < 0)
+        return m->write ? -N_EFBIG : -N_EINVAL;
+    return 0;
+}
+
+int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at)
+{
+    struct move m = {.f = f, .s = f->sight, .write = write, .buf = buf, .at = at, .from = at, .size = -1};
+    int error;
+
+    m.n = m.good = n < PATTERN_OFFSET_MAX ? (int64_t)n : PATTERN_OFFSET_MAX;
+    if (n == 0)
+        return 0;
+    error = check(&m);
+    if (error < 0)
+        return error;
+    m.subfile = calloc((size_t)f->layout->pattern->elements, sizeof *m.subfile);
+    m.part = calloc(f->layout->parts, sizeof *m.part);
+    error = m.subfile && m.part ? 0 : -N_ENOMEM;
+    for (; m.from < at + m.n && error == 0 && m.good == m.n; m.from = m.to) {
+        error = run_round(&m);
+        if (error == 0)
+            error = find_end(&m);
+        if (error < 0)
+            break;
+    }
+    if (error < 0 && m.from - at < m.good) {
+        m.good = m.from - at;
+        m.error = error;
+    }
+    free(m.subfile);
+    free(m.part);
+    free(m.piece);
+    return m.good == 0 && m.error < 0 ? m.error : m.good;
+}

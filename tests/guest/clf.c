@@ -1,0 +1,309 @@
+/*
+ * Clusterfile from programs: <clf.h>, and the C library's calls on /clf/...
+ *
+ *   clf calls           one line per check that fails
+ *   clf columns         all nodes write columns of a matrix, and read blocks of it; the host looks at the volumes
+ *   clf dead            the I/O node of the second volume dies after the file has been made
+ */
+#include <clf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <nself.h>
+#include <ntime.h>
+#include <pattern.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int checks, failed, own, nodes;
+
+#define CHECK(condition) check((condition), __LINE__, #condition)
+
+static void check(int good, int line, const char *text)
+{
+    checks++;
+    if (good)
+        return;
+    failed++;
+    printf("node %d, line %d: %s (errno %d, %s; %s)\n", own, line, text, errno, strerror(errno), clf_why());
+}
+
+static struct pattern *parse(const char *text)
+{
+    struct pattern *p = NULL;
+    char why[PATTERN_WHY_BYTES];
+
+    if (pattern_parse(text, &p, why) < 0)
+        printf("%s: %s\n", text, why);
+    return p;
+}
+
+static unsigned char byte_at(unsigned at)
+{
+    return (unsigned char)(at * 7 + at / 251 * 13);
+}
+
+static unsigned char buf[100000], other[100000];
+
+static void fill(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        buf[i] = byte_at(i);
+}
+
+/* ---- One node ---- */
+
+static void names(void)
+{
+    struct stat st;
+    int fd = clf_open("/clf/a", O_RDWR | O_CREAT | O_EXCL, 0640);
+
+    CHECK(fd >= 0);
+    CHECK(clf_open("/clf/a", O_RDWR | O_CREAT | O_EXCL, 0640) == -1 && errno == EEXIST);
+    CHECK(clf_open("/clf/none", O_RDONLY) == -1 && errno == ENOENT);
+    CHECK(clf_open("a", O_RDONLY) == -1 && errno == EINVAL && strstr(clf_why(), "/clf/"));
+    CHECK(open("/clf/.clf/x", O_RDWR | O_CREAT, 0600) == -1 && errno == EACCES);
+    CHECK(mkdir("/clf/folder", 0755) == 0 && rename("/clf/a", "/clf/folder/b") == 0);
+    CHECK(stat("/clf/a", &st) == -1 && errno == ENOENT);
+    CHECK(stat("/clf/folder/b", &st) == 0 && st.st_size == 0 && S_ISREG(st.st_mode));
+    CHECK(rmdir("/clf/folder") == -1 && errno == ENOTEMPTY);
+    CHECK(clf_unlink("/clf/folder/b") == 0 && rmdir("/clf/folder") == 0);
+    CHECK(clf_write(fd, "x", 1) == -1 && errno == ESTALE); /* it has been removed */
+    CHECK(clf_close(fd) == 0 && clf_close(fd) == -1 && errno == EBADF);
+    CHECK(clf_read(1, buf, 1) == -1 && errno == ENOTSUP);
+    DIR *d = opendir("/clf");
+    int seen = 0;
+    for (struct dirent *e; d && (e = readdir(d));)
+        seen |= strcmp(e->d_name, ".clf") == 0 ? 2 : strcmp(e->d_name, "lost+found") == 0;
+    CHECK(d && seen == 1 && closedir(d) == 0);
+}
+
+static void data(void)
+{
+    const struct iovec iov[] = {{other, 100}, {other + 100, 5000}};
+    struct stat st;
+    int fd = clf_open("/clf/d", O_RDWR | O_CREAT, 0640);
+
+    fill(70001);
+    CHECK(clf_write(fd, buf, 70001) == 70001 && clf_lseek(fd, 0, SEEK_CUR) == 70001);
+    CHECK(clf_fstat(fd, &st) == 0 && st.st_size == 70001);
+    CHECK(pread(fd, other, 90000, 60000) == 10001 && memcmp(other, buf + 60000, 10001) == 0);
+    CHECK(clf_read(fd, other, 1) == 0 && clf_lseek(fd, 10, SEEK_SET) == 10);
+    CHECK(clf_readv(fd, iov, 2) == 5100 && memcmp(other, buf + 10, 5100) == 0);
+    CHECK(clf_lseek(fd, 1000, SEEK_END) == 71001 && clf_write(fd, "end", 3) == 3);
+    CHECK(pread(fd, other, 1003, 70001) == 1003 && other[0] == 0 && memcmp(other + 1000, "end", 3) == 0);
+    CHECK(clf_ftruncate(fd, 65537) == 0 && clf_lseek(fd, 0, SEEK_END) == 65537);
+    CHECK(clf_ftruncate(fd, 300000) == 0 && clf_lseek(fd, 0, SEEK_END) == 300000);
+    CHECK(pread(fd, other, 100000, 65530) == 100000 && other[6] == byte_at(65536) && other[7] == 0);
+    CHECK(clf_ftruncate(fd, -1) == -1 && errno == EINVAL);
+    CHECK(clf_lseek(fd, -1, SEEK_SET) == -1 && errno == EINVAL);
+    CHECK(clf_fsync(fd) == 0 && clf_close(fd) == 0);
+    CHECK(open("//df00/.clf", O_RDONLY) == -1 && errno == EPERM);
+    fd = clf_open("/clf/d", O_RDONLY);
+    CHECK(clf_write(fd, buf, 1) == -1 && errno == EBADF);
+    CHECK(clf_close(fd) == 0);
+    fd = clf_open("/clf/d", O_WRONLY | O_APPEND);
+    CHECK(clf_write(fd, "more", 4) == 4 && clf_lseek(fd, 0, SEEK_CUR) == 300004);
+    CHECK(clf_setview(fd, CLF_BYTE, 0, 2) == -1 && errno == EINVAL && strstr(clf_why(), "O_APPEND"));
+    CHECK(clf_close(fd) == 0);
+    fd = clf_open("/clf/d", O_RDWR | O_TRUNC);
+    CHECK(clf_lseek(fd, 0, SEEK_END) == 0 && clf_close(fd) == 0 && clf_unlink("/clf/d") == 0);
+}
+
+/* A selection of a selection: every second pair of bytes of every third ten. */
+static void types(void)
+{
+    const int64_t length[] = {1, 2}, displ[] = {0, 3};
+    clf_type pairs = clf_vector(0, 1, 4, 2, CLF_BYTE), tens = clf_vector(0, 0, 3, 2, pairs);
+    const clf_type of[] = {pairs, CLF_BYTE};
+    clf_type both = clf_struct(2, length, displ, of);
+    int fd = clf_open("/clf/t", O_RDWR | O_CREAT, 0640);
+
+    CHECK(clf_type_extent(pairs) == 6 && clf_type_extent(tens) == 24);
+    CHECK(both == -1 && errno == EINVAL); /* byte 3 lies within the pairs */
+    CHECK(clf_vector(0, 3, 2, 2, CLF_BYTE) == -1 && errno == EINVAL);
+    CHECK(clf_vector(0, 0, 1, 1, 77) == -1 && errno == EINVAL && strcmp(clf_why(), "no type 77") == 0);
+    const clf_type empty = clf_struct(0, NULL, NULL, NULL);
+    CHECK(empty > 0 && clf_type_extent(empty) == 0);
+    fill(1000);
+    CHECK(clf_write(fd, buf, 1000) == 1000);
+    CHECK(clf_setview(fd, empty, 0, 0) == -1 && errno == EINVAL);
+    CHECK(clf_setview(fd, pairs, 0, 5) == -1 && errno == EINVAL);
+    CHECK(clf_lseek(fd, 0, SEEK_CUR) == 1000); /* the old view stays */
+    CHECK(clf_setview(fd, tens, 5, 30) == 0 && clf_lseek(fd, 0, SEEK_CUR) == 0);
+    CHECK(clf_read(fd, other, 10) == 10);
+    for (int i = 0; i < 10; i++) {
+        const int at = 5 + i / 8 * 30 + i % 8 / 4 * 18 + i % 4 / 2 * 4 + i % 2;
+
+        CHECK(other[i] == byte_at((unsigned)at));
+    }
+    CHECK(clf_lseek(fd, 0, SEEK_END) == 33 * 8 + 3); /* the last ones are 995, 996 and 999 */
+    struct clf_view view = {CLF_BYTE, 1, 2};
+    CHECK(clf_fcntl(fd, CLF_F_SETVIEW, &view) == 0 && clf_lseek(fd, 0, SEEK_END) == 500);
+    CHECK(clf_fcntl(fd, 4711, &view) == -1 && errno == EINVAL);
+    CHECK(clf_setpattern(fd, NULL, 0) == 0 && clf_lseek(fd, 0, SEEK_END) == 1000);
+    CHECK(clf_type_free(tens) == 0 && clf_type_free(tens) == -1 && clf_type_free(CLF_BYTE) == -1);
+    CHECK(clf_close(fd) == 0 && clf_unlink("/clf/t") == 0);
+}
+
+static void layouts(void)
+{
+    struct pattern *hole = parse("view 4 (0,1,-,1)"), *bits = parse("bits o2- o0-0 p0-0 o1-1");
+    struct pattern *late = parse("cyclic 8 2 +16");
+    const char *const twice[] = {"df01", "df01"}, *const none[] = {"df09"};
+    struct stat st;
+
+    CHECK(clf_create("/clf/l", O_RDWR, 0640, hole, NULL) == -1 && errno == EINVAL);
+    CHECK(clf_create("/clf/l", O_RDWR, 0640, bits, NULL) == -1 && errno == EINVAL && strstr(clf_why(), "ascend"));
+    CHECK(clf_create("/clf/l", O_RDWR, 0640, late, &(struct clf_place){twice, 2, 0}) == -1 && errno == EINVAL);
+    CHECK(clf_create("/clf/l", O_RDWR, 0640, late, &(struct clf_place){none, 1, 0}) == -1 && errno == ENODEV);
+    CHECK(clf_create("/clf/l", O_RDWR, 0640, late, &(struct clf_place){NULL, 9, 0}) == -1 && errno == EINVAL);
+    int fd = clf_create("/clf/l", O_RDWR, 0640, late, NULL);
+    CHECK(fd >= 0 && clf_write(fd, "0123456789", 10) == 10);
+    CHECK(clf_fstat(fd, &st) == 0 && st.st_size == 26);
+    CHECK(clf_setview(fd, CLF_BYTE, 15, 0) == -1 && errno == EINVAL && strstr(clf_why(), "first is 16"));
+    CHECK(clf_setview(fd, CLF_BYTE, 17, 2) == 0 && clf_read(fd, other, 10) == 5 && memcmp(other, "13579", 5) == 0);
+    CHECK(clf_ftruncate(fd, 16) == 0 && clf_lseek(fd, 0, SEEK_END) == 0);
+    CHECK(clf_close(fd) == 0 && clf_unlink("/clf/l") == 0);
+    pattern_free(hole);
+    pattern_free(bits);
+    pattern_free(late);
+}
+
+/* The servers know nothing of a child: it attaches anew. */
+static void forks(void)
+{
+    int fd = clf_open("/clf/f", O_RDWR | O_CREAT, 0640), status = -1;
+
+    CHECK(clf_write(fd, "abcdef", 6) == 6 && clf_setview(fd, CLF_BYTE, 1, 2) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(pwrite(fd, "BDF", 3, 0) == 3 ? 0 : 1);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    CHECK(clf_read(fd, other, 3) == 3 && memcmp(other, "BDF", 3) == 0);
+    CHECK(clf_close(fd) == 0 && clf_unlink("/clf/f") == 0);
+}
+
+/* ---- All nodes ---- */
+
+#define ROWS    61
+#define COLUMNS 37
+#define ITEM    8
+#define BYTES   (ROWS * COLUMNS * ITEM)
+
+/* Returns the bytes of the element, as the definition of the distributions says. */
+static int part_of(int (*owner)(int row, int column), int element, unsigned char *to)
+{
+    int n = 0;
+
+    for (int at = 0; at < ROWS * COLUMNS; at++)
+        for (int i = 0; i < ITEM && owner(at / COLUMNS, at % COLUMNS) == element; i++)
+            to[n++] = byte_at((unsigned)(at * ITEM + i));
+    return n;
+}
+
+static int column_owner(int row, int column)
+{
+    (void)row;
+    return column / ((COLUMNS + nodes - 1) / nodes);
+}
+
+static int block_owner(int row, int column)
+{
+    const int rows = nodes > 1 ? 2 : 1, columns = nodes / rows;
+
+    return row / ((ROWS + rows - 1) / rows) * columns + column / ((COLUMNS + columns - 1) / columns);
+}
+
+static struct pattern *array(const char *kinds, int rows, int columns)
+{
+    char text[100];
+
+    sprintf(text, "array %dx%dx%d %s on %dx%d", ROWS, COLUMNS, ITEM, kinds, rows, columns);
+    return parse(text);
+}
+
+static void all_nodes(const char *layout, const char *name)
+{
+    struct pattern *of_file = parse(layout), *columns = array("*,block", 1, nodes);
+    struct pattern *blocks = array("block,block", nodes > 1 ? 2 : 1, nodes > 1 ? nodes / 2 : 1);
+    int fd = own == 0 ? clf_create(name, O_RDWR, 0640, of_file, &(struct clf_place){NULL, 0, 500}) : -1;
+
+    nsync(1);
+    if (own != 0)
+        fd = clf_open(name, O_RDWR);
+    CHECK(fd >= 0);
+    int n = part_of(column_owner, own, buf);
+    CHECK(n == 0 || clf_setpattern(fd, columns, own) == 0);
+    CHECK(n == 0 || clf_write(fd, buf, (size_t)n) == n);
+    nsync(1);
+    n = part_of(block_owner, own, buf);
+    memset(other, 0, sizeof other);
+    CHECK(clf_setpattern(fd, blocks, own) == 0);
+    CHECK(clf_lseek(fd, 0, SEEK_END) == n);
+    CHECK(clf_lseek(fd, 0, SEEK_SET) == 0 && clf_read(fd, other, sizeof other) == n && memcmp(buf, other, n) == 0);
+    if (own == nodes - 1) { /* the same through a mapping of the descriptor */
+        CHECK(ioctl(fd, N_SETMAP, columns) == 0);
+        n = part_of(column_owner, own, buf);
+        CHECK(n == 0 || (read(fd, other, sizeof other) == n && memcmp(buf, other, n) == 0));
+    }
+    nsync(1);
+    CHECK(close(fd) == 0);
+    pattern_free(of_file);
+    pattern_free(columns);
+    pattern_free(blocks);
+}
+
+static void all_layouts(void)
+{
+    all_nodes("cyclic 65536 1", "/clf/plain");
+    all_nodes("array 61x37x8 cyclic(3),block on 2x2", "/clf/mixed");
+    all_nodes("array 61x37x8 block,* on 2x1", "/clf/rows");
+    all_nodes("array 61x37x8 *,cyclic on 1x5", "/clf/columns");
+}
+
+/* ---- A dead I/O node ---- */
+
+static void dead(void)
+{
+    struct pattern *halves = parse("cyclic 1000 2");
+    int fd = clf_create("/clf/x", O_RDWR, 0640, halves, &(struct clf_place){NULL, 2, 0});
+
+    fill(10000);
+    CHECK(fd >= 0 && clf_write(fd, buf, 10000) == 10000);
+    for (double start = amicclk(); amicclk() < start + 9e6;)
+        ;
+    CHECK(clf_setpattern(fd, halves, 0) == 0 && clf_read(fd, other, 1000) == 1000 && memcmp(buf, other, 1000) == 0);
+    CHECK(clf_setpattern(fd, halves, 1) == 0 && clf_read(fd, other, 1000) == -1 && errno != ENOENT);
+    CHECK(clf_setpattern(fd, NULL, 0) == 0);
+    CHECK(clf_read(fd, other, 3000) == 1000); /* up to the first byte that is not there */
+    CHECK(clf_write(fd, buf, 1000) == -1);
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    whoami(&own, &(int){0}, &(int){0}, &(int){0});
+    nodes = ncubesize();
+    if (argc > 1 && strcmp(argv[1], "dead") == 0) {
+        dead();
+    } else {
+        if (own == 0) {
+            names();
+            data();
+            types();
+            layouts();
+            forks();
+        }
+        nsync(1);
+        all_layouts();
+    }
+    nsync(1);
+    if (failed == 0 && own == 0)
+        printf("passed\n");
+    return failed > 0;
+}
