@@ -6,6 +6,7 @@
  *     //VOLUME/PATH       in the image of a volume of the machine that -m names
  *     //STRIPED/PATH      a file of a striped volume of that machine
  *     pio:PATH            a PIO file over that machine's volumes
+ *     clf:PATH            a file of Clusterfile over them, to get
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -62,7 +63,8 @@ static const struct options options = {
            "  put FILE NAME          copy in; from standard input if FILE is -\n"
            "  mkdir NAME             make a directory\n"
            "  rm NAME...             remove files and empty directories\n\n"
-           "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH (also of a striped volume), or pio:PATH for a PIO file.\n",
+           "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH (also of a striped volume), or pio:PATH for a PIO file.\n"
+           "get also takes clf:PATH, a file of Clusterfile.\n",
     .line = lines,
 };
 
@@ -137,6 +139,18 @@ static void need_machine(const struct arguments *a, const char *text)
         options_refuse(&options, "'%s' is a name in a machine: give its file with -m", text);
 }
 
+static bool is_clf(const char *text)
+{
+    return strncmp(text, "clf:", 4) == 0 && text[4] == '/';
+}
+
+static struct disk_name parse_clf_name(const struct arguments *a, struct machine *m, const char *text)
+{
+    need_machine(a, text);
+    choose_volumes(m, NULL);
+    return (struct disk_name){NAME_CLF, NULL, text + 4, NULL};
+}
+
 /* The name also says which of the machine's volumes a PIO file is over. Puts an end behind an image in `text`. */
 static struct disk_name parse_name(const struct arguments *a, struct machine_volumes *m, char *text)
 {
@@ -145,6 +159,8 @@ static struct disk_name parse_name(const struct arguments *a, struct machine_vol
         choose_volumes(m, NULL);
         return (struct disk_name){NAME_PIO, NULL, text + 4, NULL};
     }
+    if (is_clf(text))
+        options_refuse(&options, "'%s': files of Clusterfile can only be copied out, by get", text);
     if (strncmp(text, "//", 2) == 0) {
         size_t n = strcspn(text + 2, "/");
 
@@ -173,7 +189,7 @@ static struct disk_name parse_name(const struct arguments *a, struct machine_vol
 
 static int verb_get(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
-    struct disk_name from = parse_name(a, m, word[0]);
+    struct disk_name from = is_clf(word[0]) ? parse_clf_name(a, m, word[0]) : parse_name(a, m, word[0]);
 
     return disk_copy_out(&m->volumes, &from, word[1] ? word[1] : host_last_part(from.path), error);
 }

@@ -238,6 +238,7 @@ static void fill_stat(ext2_filsys fs, ext2_ino_t number, const struct ext2_inode
         .links = inode->i_links_count,
         .uid = inode_uid(*inode),
         .gid = inode_gid(*inode),
+        .generation = inode->i_generation,
         .bytes = EXT2_I_SIZE(inode),
         .blocks_512 = ext2fs_inode_i_blocks(fs, (struct ext2_inode *)inode),
         .mtime_s = inode->i_mtime,

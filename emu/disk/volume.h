@@ -26,6 +26,7 @@ struct volume_stat {
     uint32_t inode;
     uint32_t mode; /* with the type, as st_mode */
     uint32_t links, uid, gid;
+    uint32_t generation;
     uint64_t bytes, blocks_512;
     int64_t mtime_s;
 };

@@ -17,16 +17,19 @@
 
 /* ---- Sources and sinks: a file of an image, of many, or of the host ---- */
 
-struct file { /* one of the three */
+struct file { /* one of the four */
     struct volume *volume;
     struct volume_file *in_volume;
     struct pio_image_file *pio;
+    struct clf_image_file *clf;
 };
 
 static int open_named(struct pio_volumes *v, const struct disk_name *n, struct file *f, uint64_t *bytes, char *error)
 {
     if (n->kind == NAME_PIO)
         return pio_image_open(v, n->path, &f->pio, bytes, error);
+    if (n->kind == NAME_CLF)
+        return clf_image_open(v, n->path, &f->clf, bytes, error);
     if (volume_open(&f->volume, n->image, false, error) < 0)
         return -1;
     return volume_file_open(f->volume, n->path, &f->in_volume, bytes, error);
@@ -36,12 +39,15 @@ static int close_named(struct pio_volumes *v, struct file *f, int result, char *
 {
     result = volume_file_close(f->in_volume, result, error);
     result = pio_image_close(f->pio, result, error);
+    result = clf_image_close(f->clf, result, error);
     result = volume_close(f->volume, result, error);
     return pio_volumes_close(v, result, error);
 }
 
 static int read_named(const struct file *f, uint64_t at, void *buf, size_t n, char *error)
 {
+    if (f->clf)
+        return clf_image_read(f->clf, at, buf, n, error);
     return f->pio ? pio_image_read(f->pio, at, buf, n, error) : volume_file_read(f->in_volume, at, buf, n, error);
 }
 

@@ -7,9 +7,10 @@
 
 #include <stdint.h>
 
+#include "emu/disk/clf_image.h"
 #include "emu/disk/pio_image.h"
 
-enum disk_name_kind { NAME_IN_IMAGE, NAME_PIO };
+enum disk_name_kind { NAME_IN_IMAGE, NAME_PIO, NAME_CLF };
 
 struct disk_name {
     enum disk_name_kind kind;

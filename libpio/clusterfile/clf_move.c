@@ -39,12 +39,13 @@ struct piece { /* a request */
 struct move {
     struct clf_open *f;
     struct clf_sight *s;
-    bool write, is_short; /* is_short: of a read: some part ended before that */
+    bool write;
     char *buf;            /* the program's, of the access's first byte, */
     int64_t at, n;        /* which is that of the view; bytes */
     int64_t good;         /* bytes from the start on without an error, */
     int error;            /* which is behind them */
     int64_t size;         /* of the file; -1: not asked for yet */
+    int64_t missing;      /* of a read: the lowest byte that was behind its part's end; n: there is none */
     /* a round */
     int64_t from, to;    /* of the view */
     int64_t low, high;   /* of the file */
@@ -80,10 +81,16 @@ static int64_t m_of_k(const struct move *m, uint32_t part, int64_t k)
     return !meet->plan ? k : k == 0 ? 0 : plan_bytes(meet->plan, pattern_file(subfile, 0, k - 1) + 1);
 }
 
+/* Byte m of a part in the access. */
+static int64_t place_in_access(const struct move *m, uint32_t part, int64_t at)
+{
+    return view_of_k(m, m->f->layout->part[part].subfile, k_of_m(m, part, at)) - m->at;
+}
+
 /* What is at byte m of a part and behind was not moved. */
 static void fail(struct move *m, uint32_t part, int64_t at, int error)
 {
-    const int64_t good = view_of_k(m, m->f->layout->part[part].subfile, k_of_m(m, part, at)) - m->at;
+    const int64_t good = place_in_access(m, part, at);
 
     if (good < m->good) {
         m->good = good;
@@ -197,15 +204,15 @@ static void end_piece(struct move *m)
     const uint32_t room = m->write ? 0 : p->bytes;
 
     p->number = clf_end(p->number, NULL, 0, m->write ? NULL : p->buf, room);
-    if (p->number < 0)
+    if (p->number < 0) {
         fail(m, p->part, p->at, (int)p->number);
-    else if (p->number < (long)p->bytes && m->write)
+    } else if (p->number < (long)p->bytes && m->write) {
         fail(m, p->part, p->at + p->number, -N_ENOSPC);
-    if (!m->write && p->number < (long)p->bytes) {
-        const long got = p->number < 0 ? 0 : p->number;
+    } else if (p->number < (long)p->bytes) { /* zeros, if the file has more */
+        const int64_t missing = place_in_access(m, p->part, p->at + p->number);
 
-        memset(p->buf + got, 0, p->bytes - (size_t)got);
-        m->is_short = true;
+        memset(p->buf + p->number, 0, p->bytes - (size_t)p->number);
+        m->missing = missing < m->missing ? missing : m->missing;
     }
 }
 
@@ -334,19 +341,18 @@ static int run_round(struct move *m)
 }
 
 /* Of a read: where a part ended, the file's end says whether that is a hole. It bounds the count, and the access. */
-static int find_end(struct move *m)
+static void find_end(struct move *m)
 {
-    int error = m->is_short && m->size < 0 ? clf_file_size(m->f, &m->size) : 0;
+    int error = m->missing < m->n && m->size < 0 ? clf_file_size(m->f, &m->size) : 0;
+    int64_t end = m->missing;
 
-    if (!m->is_short || error < 0)
-        return error;
-    const int64_t end = clf_view_rank(m->s, m->size) - m->at;
+    if (error == 0 && m->missing < m->n)
+        end = clf_view_rank(m->s, m->size) - m->at;
     if (end < m->good) {
         m->good = end < 0 ? 0 : end;
-        m->error = 0;
+        m->error = error;
     }
-    m->is_short = false;
-    return 0;
+    m->missing = m->n;
 }
 
 /* The file byte of the access's last byte must be one. */
@@ -364,7 +370,7 @@ int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t 
     struct move m = {.f = f, .s = f->sight, .write = write, .buf = buf, .at = at, .from = at, .size = -1};
     int error;
 
-    m.n = m.good = n < PATTERN_OFFSET_MAX ? (int64_t)n : PATTERN_OFFSET_MAX;
+    m.n = m.good = m.missing = n < PATTERN_OFFSET_MAX ? (int64_t)n : PATTERN_OFFSET_MAX;
     if (n == 0)
         return 0;
     error = check(&m);
@@ -375,10 +381,9 @@ int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t 
     error = m.subfile && m.part ? 0 : -N_ENOMEM;
     for (; m.from < at + m.n && error == 0 && m.good == m.n; m.from = m.to) {
         error = run_round(&m);
-        if (error == 0)
-            error = find_end(&m);
         if (error < 0)
             break;
+        find_end(&m);
     }
     if (error < 0 && m.from - at < m.good) {
         m.good = m.from - at;

@@ -2,8 +2,9 @@
  * Clusterfile from programs: <clf.h>, and the C library's calls on /clf/...
  *
  *   clf calls           one line per check that fails
- *   clf columns         all nodes write columns of a matrix, and read blocks of it; the host looks at the volumes
- *   clf dead            the I/O node of the second volume dies after the file has been made
+ *                       and all nodes write columns of a matrix, and read blocks of it
+ *   clf dead            the I/O node of the first volume dies after the file has been made
+ *   clf none            the machine has no Clusterfile
  */
 #include <clf.h>
 #include <dirent.h>
@@ -277,12 +278,20 @@ static void dead(void)
     CHECK(fd >= 0 && clf_write(fd, buf, 10000) == 10000);
     for (double start = amicclk(); amicclk() < start + 9e6;)
         ;
-    CHECK(clf_setpattern(fd, halves, 0) == 0 && clf_read(fd, other, 1000) == 1000 && memcmp(buf, other, 1000) == 0);
-    CHECK(clf_setpattern(fd, halves, 1) == 0 && clf_read(fd, other, 1000) == -1 && errno != ENOENT);
-    CHECK(clf_setpattern(fd, NULL, 0) == 0);
+    CHECK(clf_setpattern(fd, halves, 1) == 0 && clf_read(fd, other, 1000) == 1000);
+    CHECK(memcmp(buf + 1000, other, 1000) == 0);
+    CHECK(clf_setpattern(fd, halves, 0) == 0 && clf_read(fd, other, 1000) == -1 && errno == EHOSTUNREACH);
+    CHECK(clf_setview(fd, CLF_BYTE, 1000, 0) == 0);
     CHECK(clf_read(fd, other, 3000) == 1000); /* up to the first byte that is not there */
-    CHECK(clf_write(fd, buf, 1000) == -1);
+    CHECK(clf_lseek(fd, 0, SEEK_SET) == 0 && clf_write(fd, buf, 3000) == 1000);
+    CHECK(clf_fsync(fd) == -1 && errno == EHOSTUNREACH);
     close(fd);
+}
+
+static void none(void)
+{
+    CHECK(clf_open("/clf/a", O_RDWR | O_CREAT, 0600) == -1 && errno == ENODEV && strstr(clf_why(), "metadata"));
+    CHECK(clf_create("/clf/a", O_RDWR, 0600, NULL, NULL) == -1 && errno == ENODEV);
 }
 
 int main(int argc, char **argv)
@@ -291,6 +300,8 @@ int main(int argc, char **argv)
     nodes = ncubesize();
     if (argc > 1 && strcmp(argv[1], "dead") == 0) {
         dead();
+    } else if (argc > 1 && strcmp(argv[1], "none") == 0) {
+        none();
     } else {
         if (own == 0) {
             names();

@@ -1,0 +1,157 @@
+/*
+ * Clusterfile in the machine: <clf.h> and the C library's calls on three volumes, of which the second has the names; a
+ * judge on the host (clf_judge.py) and `ncube disk get` put the files together; a dead I/O node; e2fsck after each.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/guest.h"
+
+TestSuite(clf, .timeout = 600);
+
+#define VOLUMES 3
+/* A 3-cube with three I/O nodes of one volume each. */
+static char *clf_machine(const char *folder, const char *cache, const char *more)
+{
+    static const int si[] = {1, 2, 4};
+    char *path = format("%s/m.conf", folder);
+    FILE *f = fopen(path, "we");
+
+    cr_assert_not_null(f);
+    fprintf(f, "dim = 3;\n%s\nmetadata = \"df01\";\nboards = ( { number = 0; io_nodes = (\n", more);
+    for (int i = 0; i < VOLUMES; i++)
+        fprintf(f,
+                "    { index = %d; si = [%d]; service = \"concurrent\"; drives = (\n"
+                "        { volume = \"df0%d\"; image = \"df0%d.img\"; %s } ); }%s\n",
+                i, si[i], i, i, cache, i < VOLUMES - 1 ? "," : "");
+    fprintf(f, ") } );\n");
+    cr_assert_eq(fclose(f), 0);
+    return path;
+}
+
+/* ---- What is on the volumes ---- */
+
+#define ROWS    61
+#define COLUMNS 37
+#define ITEM    8
+#define BYTES   (ROWS * COLUMNS * ITEM)
+
+/* The bytes that tests/guest/clf.c writes. */
+static void expect_matrix(const struct outcome *o, const char *name, const char *by)
+{
+    size_t i = 0;
+
+    cr_assert_eq(o->status, 0, "%s of %s: %s", by, name, o->err);
+    cr_assert_eq(o->out_bytes, BYTES, "%s of %s: %zu bytes", by, name, o->out_bytes);
+    while (i < BYTES && (unsigned char)o->out[i] == (unsigned char)(i * 7 + i / 251 * 13))
+        i++;
+    cr_expect_eq(i, BYTES, "%s of %s: byte %zu is wrong", by, name, i);
+}
+
+static void look(const char *folder, const char *machine)
+{
+    static const char *const names[] = {"/plain", "/mixed", "/rows", "/columns"};
+    char *image[VOLUMES], *ncube = build_path("bin/ncube");
+
+    for (int i = 0; i < VOLUMES; i++)
+        image[i] = format("df0%d=%s/df0%d.img", i, folder, i);
+    images_check(folder, VOLUMES);
+    for (int i = 0; i < 4; i++) {
+        char *clf = format("clf:%s", names[i]);
+        char *judge[] = {"python3", "tests/machine/clf_judge.py", (char *)names[i], image[1], image[0], image[2], NULL};
+        char *get[] = {ncube, "disk", "get", "-m", (char *)machine, clf, "-", NULL};
+        struct outcome o = command_run(judge, NULL);
+
+        expect_matrix(&o, names[i], "the judge");
+        outcome_free(&o);
+        o = command_run(get, NULL);
+        expect_matrix(&o, names[i], "ncube disk get");
+        outcome_free(&o);
+        free(clf);
+    }
+    for (int i = 0; i < VOLUMES; i++)
+        free(image[i]);
+    free(ncube);
+}
+
+/* ---- Running ---- */
+
+static struct outcome run(struct ncube_run r, const char *cache, const char *more, bool whole)
+{
+    char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, cache, more);
+
+    r.machine = machine;
+    struct outcome o = ncube_run(&r);
+    if (whole)
+        look(folder, machine);
+    free(machine);
+    folder_remove(folder);
+    return o;
+}
+
+Test(clf, calls_do_what_they_say_and_the_volumes_have_each_byte_where_its_layout_says)
+{
+    static const char *const dims[] = {"0", "2", "3"};
+    static const char *const caches[] = {"", "cache_kb = 96; write = \"back\";", "cache_kb = 512; write = \"groups\";"};
+
+    for (int i = 0; i < 3; i++) {
+        const struct ncube_run r = {.dim = dims[i], .program = "guest/clf", .args = {"calls"}};
+        struct outcome o = run(r, caches[i], "", true);
+
+        outcome_expect(&o, dims[i], 0, "passed\n", "");
+        outcome_free(&o);
+    }
+}
+
+Test(clf, a_dead_volume_is_an_error_of_its_bytes_only)
+{
+    struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/clf", .args = {"dead"}}, "",
+                           "server_limit_s = 2; faults = ( { io_node = [0, 0]; from_us = 8000000; } );", false);
+
+    cr_expect_not_null(strstr(o.out, "passed"), "%s%s", o.out, o.err);
+    outcome_free(&o);
+}
+
+Test(clf, a_machine_without_the_key_has_no_such_files)
+{
+    char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, "", "");
+    char *plain = format("%s/plain.conf", folder), *sed = format("sed '/metadata/d' %s >%s", machine, plain);
+
+    cr_assert_eq(system(sed), 0);
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = "0", .machine = plain, .program = "guest/clf", .args = {"none"}});
+    outcome_expect(&o, "none", 0, "passed\n", "");
+    outcome_free(&o);
+    free(sed);
+    free(plain);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(clf, repeats_every_event)
+{
+    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
+    struct first_trace first = {NULL, 0};
+
+    for (int i = 0; i < 3; i++) {
+        char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, "", "");
+        char *path = format("%s/trace", folder);
+        struct ncube_run r = {.dim = "2",
+                              .machine = machine,
+                              .trace = path,
+                              .program = "guest/clf",
+                              .args = {"calls"},
+                              .options = {sync[i]}};
+        struct outcome o = ncube_run(&r);
+
+        outcome_expect(&o, sync[i], 0, "passed\n", "");
+        trace_must_repeat(&first, folder, sync[i]);
+        outcome_free(&o);
+        free(path);
+        free(machine);
+        folder_remove(folder);
+    }
+    free(first.text);
+}
