@@ -1,7 +1,7 @@
 /*
- * Clusterfile (Isaila, 2004): files that are laid out over the machine's volumes by any pattern, of which each node sees
- * a part of its own as a contiguous file [P3]. Their names begin with /clf/; the machine file's `metadata` names the
- * volume that keeps them. docs/clusterfile.md; manual page clf(3n).
+ * Clusterfile (Isaila, 2004): files that are laid out over the machine's volumes by any pattern, of which each node
+ * sees a part of its own as a contiguous file [P3]. Their names begin with /clf/; the machine file's `metadata` names
+ * the volume that keeps them. docs/clusterfile.md; manual page clf(3n).
  *
  *   layout   pattern   file bytes -> subfiles 0 .. n-1       subfile i -> volume i mod q, or striped over several
  *   view     pattern   file bytes -> this node's bytes, without gaps
@@ -32,9 +32,9 @@ struct pattern; /* <pattern.h> */
 
 /*
  * Where a file's subfiles lie. `volumes` are its I/O servers' volumes in order, `servers` of them; NULL, with servers 0
- * or a number: all that the machine has, or the first of them. With at least as many subfiles as volumes, subfile i lies
- * whole on volume i mod servers. With fewer, subfile i is striped over volumes i*q/n to before (i+1)*q/n, in blocks of
- * `stripe` bytes; 0: 65536.
+ * or a number: all that the machine has, or the first of them. With at least as many subfiles as volumes, subfile i
+ * lies whole on volume i mod servers. With fewer, subfile i is striped over volumes i*q/n to before (i+1)*q/n, in
+ * blocks of `stripe` bytes; 0: 65536.
  */
 struct clf_place {
     const char *const *volumes;
@@ -46,8 +46,9 @@ struct clf_place {
  * is the whole file, from the layout's displacement on. */
 int clf_open(const char *name, int flags, ...);
 /* The same, where a file that is made (flags has O_CREAT in any case) is laid out by a pattern: NULL, and place NULL:
- * the default. The pattern stays the caller's. A file that is there keeps its layout. EINVAL: elements that leave a byte
- * out, or do not ascend (pattern_bits); a place that is none; E2BIG: a layout whose text has more than 8192 bytes. */
+ * the default. The pattern stays the caller's. A file that is there keeps its layout. EINVAL: elements that leave a
+ * byte out, or do not ascend (pattern_bits); a place that is none; E2BIG: a layout whose text has more than 8192 bytes.
+ * */
 int clf_create(const char *name, int flags, mode_t mode, const struct pattern *layout, const struct clf_place *place);
 int clf_close(int fd);
 int clf_unlink(const char *name);
@@ -64,8 +65,8 @@ ssize_t clf_writev(int fd, const struct iovec *iov, int count);
 /* SEEK_END: the first byte of the view at or behind the end of the file. */
 off_t clf_lseek(int fd, off_t offset, int whence);
 int clf_fstat(int fd, struct stat *st);
-/* The file's bytes, from its byte 0. Those below the layout's displacement do not exist: a file of at most as many bytes
- * is empty. */
+/* The file's bytes, from its byte 0. Those below the layout's displacement do not exist: a file of at most as many
+ * bytes is empty. */
 int clf_ftruncate(int fd, off_t size);
 int clf_fsync(int fd);
 
@@ -75,8 +76,8 @@ int clf_fsync(int fd);
 typedef int clf_type;
 #define CLF_BYTE ((clf_type)0)
 
-/* FALLS (l,r,s,n), counted in `old`: n blocks of r-l+1 of them, the first behind l, each s behind the one before. EINVAL:
- * no type `old`, l > r, blocks that overlap, bytes in another order. ENOSPC: 256 types are there. */
+/* FALLS (l,r,s,n), counted in `old`: n blocks of r-l+1 of them, the first behind l, each s behind the one before.
+ * EINVAL: no type `old`, l > r, blocks that overlap, bytes in another order. ENOSPC: 256 types are there. */
 clf_type clf_vector(int64_t l, int64_t r, int64_t s, int64_t n, clf_type old);
 /* length[i] of type[i] at byte displ[i], for each i. Empty: of no bytes. */
 clf_type clf_struct(int count, const int64_t *length, const int64_t *displ, const clf_type *type);

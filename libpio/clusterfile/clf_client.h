@@ -4,10 +4,11 @@
  *   clf_calls.c    the calls of <clf.h>
  *   clf_device.c   the driver of the nDEVICES switch: names that begin with /clf/
  *   clf_types.c    types, of which views are made
- *   clf_view.c     setting a view
  *   clf_move.c     reads and writes: requests to the parts that an access meets
+ *   clf_file.c     open files, and their sizes
+ *   clf_view.c     setting a view
  *   clf_meet.c     plans of a view and the parts
- *   clf_file.c     open files: sizes, attachments
+ *   clf_attach.c   attachments to the parts
  *   clf_paths.c    names
  *   clf_layout.c   layouts: text, places, ranks
  *   clf_ask.c      the machine's volumes, and requests to their servers
@@ -18,8 +19,8 @@
  *      v                k                     m                bytes that both have, counted in file order
  *
  * A request names bytes by m, in a view of the part that its server knows; or by the place in the part, where these
- * bytes lie together there. Functions return >= 0, or a negative error (vertex/contract/errors.h; newlib's errno has the
- * same numbers).
+ * bytes lie together there. Functions return >= 0, or a negative error (vertex/contract/errors.h; newlib's errno has
+ * the same numbers).
  */
 #ifndef LIBPIO_CLF_CLIENT_H
 #define LIBPIO_CLF_CLIENT_H
@@ -116,7 +117,7 @@ struct clf_part_open {
     uint32_t attachment; /* 0: none */
     uint32_t io_bytes;
     uint64_t size_bytes; /* when it was attached */
-    bool wanted;         /* by clf_file_attach */
+    bool wanted;         /* by clf_parts_attach */
 };
 
 struct clf_open {
@@ -135,13 +136,16 @@ int clf_file_open(const char *name, uint32_t flags, uint32_t mode, const struct 
 void clf_file_close(struct clf_open *f);
 /* After a fork: the servers know nothing of the child. */
 void clf_file_forked(struct clf_open *f);
-/* Attaches the parts that are wanted and are not. */
-int clf_file_attach(struct clf_open *f);
-/* A request about part p, which is attached. */
-struct clf_question clf_file_question(const struct clf_open *f, uint32_t p, int type);
 int clf_file_size(struct clf_open *f, int64_t *size);
 int clf_file_set_size(struct clf_open *f, int64_t size);
 int clf_file_sync(struct clf_open *f);
+
+/* ---- clf_attach.c ---- */
+
+/* Attaches the parts that are wanted and are not. */
+int clf_parts_attach(struct clf_open *f);
+/* A request about part p, which is attached. */
+struct clf_question clf_part_question(const struct clf_open *f, uint32_t p, int type);
 
 /* ---- clf_meet.c ---- */
 
@@ -172,7 +176,8 @@ int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t nu
 /* Plans what it needs for file byte x. */
 int clf_sight_move(const struct clf_layout *l, struct clf_sight *s, int64_t x);
 void clf_sight_free(const struct clf_layout *l, struct clf_sight *s); /* NULL is allowed */
-/* Tells the servers of all parts that are wanted what the view has of them; they are attached first. Clears `wanted`. */
+/* Tells the servers of all parts that are wanted what the view has of them; they are attached first. Clears `wanted`.
+ * */
 int clf_sight_tell(struct clf_open *f, struct clf_sight *s);
 
 /* ---- clf_view.c ---- */

@@ -1,61 +1,12 @@
 /*
- * Open files (clf_client.h). A part is attached when something of it is needed first: the servers that a view does not
- * meet never hear of the file. A file is as long as the part that reaches furthest says.
+ * Open files (clf_client.h). A part is attached when something of it is needed first. A file is as long as the part
+ * that reaches furthest says.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "libpio/clusterfile/clf_client.h"
 #include "vertex/contract/errors.h"
-
-/* ---- Attachments ---- */
-
-struct clf_question clf_file_question(const struct clf_open *f, uint32_t p, int type)
-{
-    const struct clf_layout *l = f->layout;
-
-    return (struct clf_question){
-        .volume = l->volume[l->part[p].volume], .type = type, .r = {.attachment = f->part[p].attachment}};
-}
-
-static struct clf_question attach_question(const struct clf_open *f, uint32_t p, struct clf_attached *to)
-{
-    const struct clf_part_place *place = &f->layout->part[p];
-    struct clf_question q = clf_file_question(f, p, N_CLF_ATTACH);
-
-    q.r.handle = f->handle;
-    q.r.part = CLF_PART(place->subfile, place->stripes > 1 ? place->volume : CLF_WHOLE);
-    q.head = to;
-    q.head_bytes = sizeof *to;
-    return q;
-}
-
-int clf_file_attach(struct clf_open *f)
-{
-    const uint32_t parts = f->layout->parts;
-    uint32_t n = 0, *which = malloc(parts * sizeof *which);
-    struct clf_question *q = calloc(parts, sizeof *q);
-    struct clf_attached *a = calloc(parts, sizeof *a);
-    int error = which && q && a ? 0 : -N_ENOMEM;
-
-    for (uint32_t p = 0; p < parts && error == 0; p++)
-        if (f->part[p].wanted && f->part[p].attachment == 0) {
-            q[n] = attach_question(f, p, &a[n]);
-            which[n++] = p;
-        }
-    if (n > 0)
-        error = clf_ask(q, n);
-    for (uint32_t i = 0; i < n; i++)
-        if (q[i].result >= 0) {
-            f->part[which[i]].attachment = a[i].attachment;
-            f->part[which[i]].io_bytes = a[i].io_bytes;
-            f->part[which[i]].size_bytes = a[i].size_bytes;
-        }
-    free(which);
-    free(q);
-    free(a);
-    return error;
-}
 
 void clf_file_forked(struct clf_open *f)
 {
@@ -79,7 +30,7 @@ static int ask_parts(struct clf_open *f, int type,
         return -N_ENOMEM;
     for (uint32_t p = 0; p < f->layout->parts; p++)
         if (f->part[p].attachment != 0) {
-            q[n] = clf_file_question(f, p, type);
+            q[n] = clf_part_question(f, p, type);
             q[n].r.offset = size >= 0 ? (uint64_t)clf_part_bytes(f->layout, p, size) : 0;
             if (fill)
                 fill(f, p, &q[n], answer);
@@ -125,7 +76,7 @@ int clf_file_size(struct clf_open *f, int64_t *size)
     for (uint32_t p = 0; p < l->parts && error == 0; p++)
         f->part[p].wanted = f->part[p].attachment == 0;
     if (error == 0)
-        error = clf_file_attach(f);
+        error = clf_parts_attach(f);
     for (uint32_t p = 0; p < l->parts && error == 0; p++) {
         const uint64_t n = f->part[p].wanted ? f->part[p].size_bytes : bytes[p];
         const int64_t end = clf_part_end(l, p, n > PATTERN_OFFSET_MAX ? PATTERN_OFFSET_MAX : (int64_t)n);
@@ -144,7 +95,7 @@ int clf_file_set_size(struct clf_open *f, int64_t size)
 
     want_all(f);
     if (error == 0)
-        error = clf_file_attach(f);
+        error = clf_parts_attach(f);
     if (error == 0)
         error = ask_parts(f, N_CLF_SIZE, fill_set_size, size, bytes);
     want_none(f);

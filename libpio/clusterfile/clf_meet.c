@@ -228,7 +228,7 @@ static int view_question(const struct clf_open *f, struct clf_sight *s, uint32_t
     if (!packed)
         return bytes < 0 ? (int)bytes : -N_ENOMEM;
     pattern_pack(seen, 0, packed, (size_t)bytes);
-    *q = clf_file_question(f, p, N_CLF_VIEW);
+    *q = clf_part_question(f, p, N_CLF_VIEW);
     q->r.view = s->number;
     q->r.bytes = (uint32_t)bytes;
     q->data = packed;
@@ -260,7 +260,7 @@ static int tell(struct clf_open *f, struct clf_sight *s, struct clf_question *q,
 
 int clf_sight_tell(struct clf_open *f, struct clf_sight *s)
 {
-    int error = clf_file_attach(f);
+    int error = clf_parts_attach(f);
     struct clf_question *q = error < 0 ? NULL : calloc(f->layout->parts, sizeof *q);
     uint32_t *which = q ? malloc(f->layout->parts * sizeof *which) : NULL;
 

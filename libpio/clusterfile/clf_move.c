@@ -40,12 +40,12 @@ struct move {
     struct clf_open *f;
     struct clf_sight *s;
     bool write;
-    char *buf;            /* the program's, of the access's first byte, */
-    int64_t at, n;        /* which is that of the view; bytes */
-    int64_t good;         /* bytes from the start on without an error, */
-    int error;            /* which is behind them */
-    int64_t size;         /* of the file; -1: not asked for yet */
-    int64_t missing;      /* of a read: the lowest byte that was behind its part's end; n: there is none */
+    char *buf;       /* the program's, of the access's first byte, */
+    int64_t at, n;   /* which is that of the view; bytes */
+    int64_t good;    /* bytes from the start on without an error, */
+    int error;       /* which is behind them */
+    int64_t size;    /* of the file; -1: not asked for yet */
+    int64_t missing; /* of a read: the lowest byte that was behind its part's end; n: there is none */
     /* a round */
     int64_t from, to;    /* of the view */
     int64_t low, high;   /* of the file */
@@ -219,7 +219,7 @@ static void end_piece(struct move *m)
 static long start_piece(const struct move *m, const struct piece *p)
 {
     const struct clf_meet *meet = &m->s->meet[p->part];
-    struct clf_question q = clf_file_question(m->f, p->part, m->write ? N_CLF_WRITE : N_CLF_READ);
+    struct clf_question q = clf_part_question(m->f, p->part, m->write ? N_CLF_WRITE : N_CLF_READ);
 
     q.r.view = meet->plain ? 0 : m->s->number;
     q.r.offset = (uint64_t)(meet->plain ? meet->plain_at + p->at : p->at);

@@ -1,6 +1,6 @@
 /*
- * Types, of which views are made [P3 section 6.4]: MPI's vector and struct, counted as FALLS. A type is kept as the text
- * of a set (libpio/map/pattern_text.c), which the engine checks when one is made of another.
+ * Types, of which views are made [P3 section 6.4]: MPI's vector and struct, counted as FALLS. A type is kept as the
+ * text of a set (libpio/map/pattern_text.c), which the engine checks when one is made of another.
  */
 #include <errno.h>
 #include <stdlib.h>

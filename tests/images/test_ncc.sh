@@ -201,7 +201,7 @@ check "libraries are linked without a word" $ncc libraries.c -o libraries
 check "and may be named" $ncc libraries.c -o libraries -lpio -lm
 check "names of other systems' libraries, in any order" $ncc libraries.c -o named -lmpi -lcfs -lpio -lcstar -lm
 check "they add nothing" cmp libraries named
-for name in cfs mpi cstar; do
+for name in cfs clf mpi cstar; do
     check "-l$name alone" $ncc hello.c -o hello -l$name
     same "lib$name.a is empty" "" "$("$build/bin/nar" t "$build/lib/lib$name.a" 2>&1)"
 done

@@ -1,6 +1,6 @@
 /*
- * The client of Clusterfile with its servers: what a view shows never depends on the layout. Judged by the definition of
- * the distributions, byte by byte (clf_world.h), and e2fsck.
+ * The client of Clusterfile with its servers: what a view shows never depends on the layout. Judged by the definition
+ * of the distributions, byte by byte (clf_world.h), and e2fsck.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -153,7 +153,7 @@ static void look_at_parts(struct pair *p, const char *what)
 
     for (uint32_t k = 0; k < f->layout->parts; k++)
         f->part[k].wanted = true;
-    cr_assert_eq(clf_file_attach(f), 0);
+    cr_assert_eq(clf_parts_attach(f), 0);
     for (int i = 0; i < n; i++) {
         const int bytes = clf_matrix_part(&p->layout, i, p->file, subfile);
         const int first = n >= q ? i % q : i * q / n, end = n >= q ? i % q + 1 : (i + 1) * q / n;
@@ -169,7 +169,7 @@ static void look_at_parts(struct pair *p, const char *what)
                    (f->layout->part[k].subfile != (uint32_t)i || f->layout->part[k].volume != (uint32_t)s))
                 k++;
             cr_assert_lt(k, f->layout->parts, "%s: no part %d.%d", what, i, s);
-            struct clf_question a = clf_file_question(f, k, N_CLF_READ);
+            struct clf_question a = clf_part_question(f, k, N_CLF_READ);
             a.r.bytes = FILE_MOST;
             long status = clf_end(clf_start(a.volume, a.type, a.r, NULL, 0), NULL, 0, got, sizeof got);
             cr_assert_eq(status, m, "%s: part %d.%d has %ld bytes, not %d", what, i, s, status, m);
