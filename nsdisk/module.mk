@@ -46,6 +46,7 @@ CLF_TEST := tests/libpio/clf_world.c tests/libpio/random_pattern.c tests/nsdisk/
     libpio/servers/server_volumes.c $(filter-out $(NSDISK_MAP) vertex/shared/text.c,$(NSDISK_FAMILIES) $(NSDISK_LOOP) \
     $(NSDISK_TEST)) $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_clf,$(CLF_TEST)))
+$(eval $(call host_test,libpio/test_clf_errors,$(CLF_TEST)))
 
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))

@@ -121,8 +121,8 @@ static void add_text(char *text, size_t bytes, size_t *n, const char *format, ..
     va_end(args);
 }
 
-/* An array as such, which is shorter than its FALLS and keeps processes that have nothing. Returns the text's length.
- * */
+/* An array as such, which is shorter than its FALLS and keeps processes that have nothing. Returns the text's
+ * length. */
 static size_t format_array(const struct pattern *p, char *text, size_t bytes)
 {
     size_t n = 0;
