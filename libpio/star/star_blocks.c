@@ -107,6 +107,26 @@ int star_blocks_read(struct cs_file *f, int kind, int64_t at, char *to, int64_t 
     return 0;
 }
 
+int star_blocks_get(struct cs_file *f, uint32_t number, char *to)
+{
+    struct star_ib *ib = f->ib;
+    int64_t superblock = number / ib->per_superblock, within = (number - superblock * ib->per_superblock) * f->ib_block;
+    const char *from = ib->superblock;
+
+    if (superblock != ib->open_superblock) {
+        int64_t piece = ib->begin / f->ib_superblock + superblock;
+        struct star_piece *p = find_piece(ib, STAR_DATA, piece);
+        int error = p ? 0 : read_piece(f, STAR_DATA, piece, &p);
+
+        if (error)
+            return error;
+        p->used = ++ib->clock;
+        from = p->bytes;
+    }
+    memcpy(to, from + within, (size_t)f->ib_block);
+    return 0;
+}
+
 int star_blocks_entry(struct cs_file *f, int64_t at, const unsigned char **entry)
 {
     int64_t number = at / f->ib_superblock;

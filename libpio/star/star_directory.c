@@ -24,7 +24,7 @@ static int64_t entry_bytes(const struct cs_file *f)
 
 static int64_t entries_of_superblock(const struct cs_file *f)
 {
-    return f->ib_superblock / entry_bytes(f);
+    return f->ib->entries_per;
 }
 
 static int64_t ceiling(int64_t a, int64_t b)
@@ -32,15 +32,20 @@ static int64_t ceiling(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+/* Words of the files, which lie on multiples of 4 in memory: nodes and hosts are little-endian, too. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words of .first and .dir");
+
 static uint32_t get_word(const unsigned char *at)
 {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    uint32_t word;
+
+    memcpy(&word, __builtin_assume_aligned(at, 4), sizeof word);
+    return word;
 }
 
 static void put_word(unsigned char *at, uint32_t word)
 {
-    for (int k = 0; k < 4; k++)
-        at[k] = (unsigned char)(word >> 8 * k);
+    memcpy(__builtin_assume_aligned(at, 4), &word, sizeof word);
 }
 
 /* How many VPs from local number i on have numbers that follow each other. */
@@ -176,7 +181,9 @@ int star_directory_find(struct cs_file *f, long i, int64_t j)
 
 /* New entries of this node. */
 struct writer {
-    int64_t given;
+    int64_t given;  /* so far */
+    int64_t number; /* of the next */
+    int64_t filled; /* of its superblock */
     unsigned char *superblock;
 };
 
@@ -185,9 +192,12 @@ static int64_t superblock_of(const struct cs_file *f, int64_t n)
     return f->ib->directory_base + star_group.rank + n / entries_of_superblock(f) * star_group.size;
 }
 
-static uint32_t number_of(const struct cs_file *f, int64_t n)
+/* The number of this node's next entry but one. */
+static uint32_t number_behind(const struct cs_file *f, const struct writer *w)
 {
-    return (uint32_t)(superblock_of(f, n) * entries_of_superblock(f) + n % entries_of_superblock(f));
+    if (w->filled + 1 < entries_of_superblock(f))
+        return (uint32_t)(w->number + 1);
+    return (uint32_t)(superblock_of(f, w->given + 1) * entries_of_superblock(f));
 }
 
 static void make_entry(const struct cs_file *f, long i, int64_t which, uint32_t next, unsigned char *entry)
@@ -208,6 +218,7 @@ static int put_superblock(struct cs_file *f, struct writer *w)
     f->counts.requests[1]++;
     f->counts.directory_superblocks++;
     memset(w->superblock, 0xff, (size_t)f->ib_superblock);
+    w->filled = 0;
     return written < 0 ? (int)written : 0;
 }
 
@@ -227,7 +238,8 @@ static int put_entries(struct cs_file *f, struct writer *w, long i, unsigned cha
         bool is_old = which < old;
         uint32_t next = which + 1 >= all  ? STAR_NONE
                         : which + 1 < old ? vp->entry[which + 1]
-                                          : number_of(f, w->given + !is_old);
+                        : is_old          ? (uint32_t)w->number
+                                          : number_behind(f, w);
 
         make_entry(f, i, which, next, entry);
         if (is_old) {
@@ -239,10 +251,12 @@ static int put_entries(struct cs_file *f, struct writer *w, long i, unsigned cha
             continue;
         }
         if (which == 0)
-            vp->next = number_of(f, w->given); /* the first of all */
-        vp->last = number_of(f, w->given);
-        memcpy(w->superblock + w->given % per * entry_bytes(f), entry, (size_t)entry_bytes(f));
-        if (++w->given % per == 0)
+            vp->next = (uint32_t)w->number; /* the first of all */
+        vp->last = (uint32_t)w->number;
+        memcpy(w->superblock + w->filled * entry_bytes(f), entry, (size_t)entry_bytes(f));
+        w->number = number_behind(f, w);
+        w->given++;
+        if (++w->filled == per)
             error = put_superblock(f, w);
     }
     return error;
@@ -286,11 +300,12 @@ int star_directory_end(struct cs_file *f, int64_t *used)
     unsigned char *entry = malloc((size_t)entry_bytes(f));
     int error = w.superblock && entry ? 0 : -ENOMEM;
 
+    w.number = superblock_of(f, 0) * entries_of_superblock(f);
     if (!error)
         memset(w.superblock, 0xff, (size_t)f->ib_superblock);
     for (long i = 0; !error && i < f->shape->local; i++)
         error = put_entries(f, &w, i, entry);
-    if (!error && w.given % entries_of_superblock(f) != 0)
+    if (!error && w.filled > 0)
         error = put_superblock(f, &w);
     if (!error)
         error = put_first(f);

@@ -53,9 +53,12 @@ struct star_ib {
     char *buffer;       /* [local] blocks */
     bool has_first;     /* .first has been read, or there is none */
     int64_t begin;      /* E3 */
+    int64_t end;        /* offsets of VPs below it are in the NB and CB segments */
+    int block_shift;    /* of b_IB; -1: it is no power of two */
     /* Superblocks: this node fills the base + rank, base + rank + P ... */
     int64_t base, directory_base, given; /* given: blocks so far */
     int64_t per_superblock;              /* blocks */
+    int64_t entries_per;                 /* entries of a superblock of the directory */
     int64_t open_superblock;             /* being filled; -1: none */
     int64_t filled;                      /* blocks in it */
     char *superblock;
@@ -100,6 +103,8 @@ void star_ib_note(struct cs_file *f, long i, int error);
 int star_blocks_read(struct cs_file *f, int kind, int64_t at, char *to, int64_t n);
 /* An entry of .dir where it lies in memory, until the next call. */
 int star_blocks_entry(struct cs_file *f, int64_t at, const unsigned char **entry);
+/* Reads a block of the IB segment. */
+int star_blocks_get(struct cs_file *f, uint32_t number, char *to);
 /* Writes n bytes at `at` of the data, where they lie. */
 int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n);
 /* Writes a block to the next place of this node, *number. */
