@@ -170,12 +170,17 @@ static int move_in_two_phases(struct cs_file *f, bool writes, int64_t at, int64_
     return error;
 }
 
+bool star_moves_directly(const struct cs_file *f, int64_t block)
+{
+    return star_group.size == 1 || (f->shape->is_one_run && f->shape->most * block >= f->unit);
+}
+
 int star_move_row(struct cs_file *f, bool writes, int64_t at, int64_t block, char *part)
 {
     const struct cs_shape *s = f->shape;
 
     f->counts.rows[writes]++;
-    if (star_group.size > 1 && (!s->is_one_run || s->most * block < f->unit))
+    if (!star_moves_directly(f, block))
         return move_in_two_phases(f, writes, at, block, part);
     return move_run(f, writes, at + s->first * block, part, s->local * block);
 }

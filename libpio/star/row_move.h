@@ -15,4 +15,7 @@
  * others may have moved theirs. */
 int star_move_row(struct cs_file *f, bool writes, int64_t at, int64_t block, char *part);
 
+/* Whether rows of such blocks go directly. */
+bool star_moves_directly(const struct cs_file *f, int64_t block);
+
 #endif

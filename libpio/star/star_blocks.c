@@ -7,6 +7,7 @@
 
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
+#include "libpio/star/star_transfer.h"
 
 /* The superblock of the n-th block that this node gives out. */
 static int64_t superblock_of(const struct cs_file *f, int64_t n)
@@ -22,6 +23,42 @@ int64_t star_blocks_place(const struct cs_file *f, uint32_t number)
 int64_t star_blocks_used(const struct cs_file *f)
 {
     return f->ib->given > 0 ? superblock_of(f, f->ib->given - 1) + 1 : f->superblocks;
+}
+
+/* ---- Errors ---- */
+
+void star_ib_note(struct cs_file *f, long i, int error)
+{
+    if (error && !f->ib->vp[i].error)
+        f->ib->vp[i].error = error;
+    star_note(f, error, INT64_MAX);
+}
+
+void star_blocks_lose(struct cs_file *f, int64_t superblock, int error)
+{
+    int64_t per = f->ib_superblock / f->ib_block;
+
+    for (long i = 0; i < f->shape->local; i++) {
+        struct star_vp *vp = &f->ib->vp[i];
+
+        for (int64_t j = 0; j < vp->blocks; j++)
+            if (vp->block[j] != STAR_NONE && vp->block[j] / per == superblock) {
+                star_ib_note(f, i, error);
+                vp->blocks = j;
+                vp->bytes = vp->bytes < j * f->ib_block ? vp->bytes : j * f->ib_block;
+                if (vp->held >= j)
+                    star_blocks_let_go(vp), vp->is_dirty = false;
+            }
+    }
+}
+
+void star_blocks_settle(struct cs_file *f)
+{
+    int error = star_behind_end(&f->ib->behind, f->store, f->handle);
+
+    if (error)
+        star_blocks_lose(f, f->ib->behind_superblock, error);
+    star_note(f, error, INT64_MAX);
 }
 
 /* ---- In ---- */
@@ -61,6 +98,7 @@ static int read_piece(struct cs_file *f, int kind, int64_t number, struct star_p
         if (ib->piece[k].used < p->used)
             p = &ib->piece[k];
     unlink_piece(ib, p);
+    star_blocks_settle(f);
     if (handle < 0)
         return -EIO;
     int64_t got = f->store->read(handle, p->bytes, f->ib_superblock, number * f->ib_superblock);
@@ -166,14 +204,34 @@ int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n
             memcpy(p->bytes + within, from + done, (size_t)part);
         done += part;
     }
+    star_blocks_settle(f);
     int64_t written = f->store->write(f->handle, from, n, at);
     f->counts.requests[1]++;
     return written < 0 ? (int)written : 0;
 }
 
+/* Goes on before the full superblock is written, in the other one. */
+static int flush_behind(struct cs_file *f)
+{
+    struct star_ib *ib = f->ib;
+    char *full = ib->superblock;
+
+    star_blocks_settle(f);
+    ib->behind_superblock = ib->open_superblock;
+    f->counts.requests[1]++;
+    f->counts.superblocks[1]++;
+    ib->superblock_is_dirty = false;
+    ib->superblock = ib->spare;
+    ib->spare = full;
+    return star_behind_start(&ib->behind, f->store, f->handle, full, f->ib_superblock,
+                             ib->begin + ib->open_superblock * f->ib_superblock);
+}
+
 int star_blocks_flush(struct cs_file *f)
 {
     struct star_ib *ib = f->ib;
+
+    star_blocks_settle(f);
 
     if (ib->open_superblock < 0 || !ib->superblock_is_dirty)
         return 0;
@@ -203,7 +261,7 @@ int star_blocks_append(struct cs_file *f, const char *from, uint32_t *number)
     ib->given++;
     if (++ib->filled < ib->per_superblock)
         return 0;
-    int error = star_blocks_flush(f);
+    int error = flush_behind(f);
     ib->open_superblock = -1;
     ib->filled = 0;
     return error;

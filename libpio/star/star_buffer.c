@@ -16,8 +16,36 @@ void star_note(struct cs_file *f, int error, int64_t at)
         f->good = at;
 }
 
+void star_settle(struct cs_file *f)
+{
+    star_note(f, star_behind_end(&f->behind, f->store, f->handle), f->behind_at);
+}
+
+void star_flush_behind(struct cs_file *f)
+{
+    struct star_row row = f->row;
+    char *full = f->buffer;
+
+    star_settle(f);
+    if (f->is_bad || !star_moves_directly(f, row.block)) {
+        star_flush(f);
+    } else {
+        int64_t at = row.file + f->shape->first * row.block, bytes = f->shape->local * row.block;
+        int error = bytes > 0 ? star_behind_start(&f->behind, f->store, f->handle, full, bytes, at) : 0;
+
+        f->counts.rows[1]++;
+        f->counts.requests[1] += bytes > 0;
+        f->behind_at = row.at;
+        star_note(f, error, row.at);
+        f->buffer = f->spare;
+        f->spare = full;
+    }
+    star_drop(f);
+}
+
 int star_flush(struct cs_file *f)
 {
+    star_settle(f);
     if (!f->holds || !f->is_dirty)
         return 0;
     int error = f->is_bad ? -EIO : star_move_row(f, true, f->row.file, f->row.block, f->buffer);
@@ -38,8 +66,11 @@ int star_make_buffer(struct cs_file *f)
 
     if (f->buffer && f->buffer_block >= block)
         return 0;
+    star_settle(f);
     free(f->buffer);
+    free(f->spare);
     f->buffer = malloc((size_t)(block * f->shape->local) + 1);
-    f->buffer_block = block;
-    return f->buffer ? 0 : -ENOMEM;
+    f->spare = malloc((size_t)(block * f->shape->local) + 1);
+    f->buffer_block = f->buffer && f->spare ? block : 0;
+    return f->buffer_block > 0 ? 0 : -ENOMEM;
 }

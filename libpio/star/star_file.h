@@ -6,6 +6,7 @@
 
 #include "libpio/star/meta.h"
 #include "libpio/star/shape.h"
+#include "libpio/star/star_behind.h"
 #include "libpio/star/store.h"
 
 #define STAR_FD_FIRST 64 /* [P4 5.1] */
@@ -33,7 +34,10 @@ struct cs_file {
     /* The collective buffer: a row's blocks of this node's VPs, one after the other. NULL: none yet. */
     char *buffer;
     int64_t buffer_block; /* bytes of a block that it has room for */
-    bool has_buffer;      /* all nodes have one that is large enough; in NB mode it is not asked */
+    char *spare;          /* as large: the row before, while it is written */
+    struct star_behind behind;
+    int64_t behind_at; /* VP's offset of that row */
+    bool has_buffer;   /* all nodes have one that is large enough; in NB mode it is not asked */
     bool holds, is_dirty;
     bool is_bad;         /* what it holds could not be read, so it is not written */
     struct star_row row; /* that the buffer holds */

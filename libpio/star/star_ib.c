@@ -18,13 +18,6 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The VP's buffer holds nothing. */
-static void let_go(struct star_vp *vp)
-{
-    vp->held = -1;
-    vp->held_at = STAR_NOWHERE;
-}
-
 /* ---- Entering and leaving ---- */
 
 /* Writes this node's blocks of the collective buffer, run by run: nobody else need come. */
@@ -32,6 +25,7 @@ static void write_own_row(struct cs_file *f)
 {
     const struct cs_shape *s = f->shape;
 
+    star_settle(f);
     for (long i = 0, n; f->holds && f->is_dirty && i < s->local; i += n) {
         for (n = 1; i + n < s->local && cs_number(s, i + n) == cs_number(s, i) + n;)
             n++;
@@ -51,8 +45,9 @@ static int make_state(struct cs_file *f, struct star_ib *ib)
     ib->vp = calloc(local + 1, sizeof *ib->vp);
     ib->buffer = malloc(local * (size_t)f->ib_block + 1);
     ib->superblock = malloc((size_t)f->ib_superblock);
+    ib->spare = malloc((size_t)f->ib_superblock);
     ib->piece = calloc((size_t)f->read_buffers, sizeof *ib->piece);
-    if (!ib->vp || !ib->buffer || !ib->superblock || !ib->piece)
+    if (!ib->vp || !ib->buffer || !ib->superblock || !ib->spare || !ib->piece)
         return -ENOMEM;
     for (ib->pieces = 0; ib->pieces < f->read_buffers; ib->pieces++) {
         ib->piece[ib->pieces] = (struct star_piece){.kind = -1, .bytes = malloc((size_t)f->ib_superblock)};
@@ -74,13 +69,16 @@ static void free_state(const struct cs_file *f, struct star_ib *ib)
     free(ib->vp);
     free(ib->buffer);
     free(ib->superblock);
+    free(ib->spare);
     free(ib);
 }
 
 void star_ib_free(struct cs_file *f)
 {
-    if (f->ib)
+    if (f->ib) {
+        star_blocks_settle(f);
         free_state(f, f->ib);
+    }
     f->ib = NULL;
 }
 
@@ -112,7 +110,7 @@ int star_ib_begin(struct cs_file *f)
         ib->base = begin_of_turns(f->superblocks);
         ib->directory_base = begin_of_turns(f->directory_superblocks);
         for (long i = 0; ib->vp && i < f->shape->local; i++)
-            let_go(&ib->vp[i]), ib->vp[i].next = ib->vp[i].last = STAR_NONE;
+            star_blocks_let_go(&ib->vp[i]), ib->vp[i].next = ib->vp[i].last = STAR_NONE;
     }
     f->ib = ib;
     if (!error && f->first_handle >= 0)
@@ -140,34 +138,6 @@ int star_ib_enter(struct cs_file *f)
     return 0;
 }
 
-/* ---- Errors ---- */
-
-void star_ib_note(struct cs_file *f, long i, int error)
-{
-    if (error && !f->ib->vp[i].error)
-        f->ib->vp[i].error = error;
-    star_note(f, error, INT64_MAX);
-}
-
-/* A superblock could not be written: the streams that had blocks in it end before them. */
-static void lose(struct cs_file *f, int64_t superblock, int error)
-{
-    int64_t per = f->ib_superblock / f->ib_block;
-
-    for (long i = 0; i < f->shape->local; i++) {
-        struct star_vp *vp = &f->ib->vp[i];
-
-        for (int64_t j = 0; j < vp->blocks; j++)
-            if (vp->block[j] != STAR_NONE && vp->block[j] / per == superblock) {
-                star_ib_note(f, i, error);
-                vp->blocks = j;
-                vp->bytes = least(vp->bytes, j * f->ib_block);
-                if (vp->held >= j)
-                    let_go(vp), vp->is_dirty = false;
-            }
-    }
-}
-
 /* ---- The buffer of a VP ---- */
 
 static char *buffer_of(const struct cs_file *f, long i)
@@ -189,7 +159,7 @@ static int put_held(struct cs_file *f, long i)
     int error = star_blocks_append(f, buffer_of(f, i), &vp->block[j]);
     vp->changed_from = least(vp->changed_from, j);
     if (error && vp->block[j] != STAR_NONE)
-        lose(f, vp->block[j] / f->ib->per_superblock, error);
+        star_blocks_lose(f, vp->block[j] / f->ib->per_superblock, error);
     return error;
 }
 
@@ -199,7 +169,7 @@ static int hold(struct cs_file *f, long i, int64_t j, bool covers)
     struct star_vp *vp = &f->ib->vp[i];
     int error = vp->is_dirty ? put_held(f, i) : 0;
 
-    let_go(vp);
+    star_blocks_let_go(vp);
     if (error)
         return error;
     bool is_there = j < vp->blocks && vp->block[j] != STAR_NONE;
@@ -279,7 +249,7 @@ static int64_t move_in_block(struct cs_file *f, long i, bool writes, char *buf, 
     vp->bytes = at + n > vp->bytes ? at + n : vp->bytes;
     if (within + n == f->ib_block) {
         error = put_held(f, i);
-        let_go(vp);
+        star_blocks_let_go(vp);
     }
     return error ? error : n;
 }
@@ -406,7 +376,7 @@ void star_ib_flush(struct cs_file *f)
     int error = star_blocks_flush(f);
     if (error) {
         star_note(f, error, INT64_MAX);
-        lose(f, superblock, error);
+        star_blocks_lose(f, superblock, error);
     }
 }
 

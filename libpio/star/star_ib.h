@@ -61,8 +61,10 @@ struct star_ib {
     int64_t entries_per;                 /* entries of a superblock of the directory */
     int64_t open_superblock;             /* being filled; -1: none */
     int64_t filled;                      /* blocks in it */
-    char *superblock;
+    char *superblock, *spare;            /* spare: the one before, while it is written */
     bool superblock_is_dirty;
+    struct star_behind behind;
+    int64_t behind_superblock;
     int pieces;
     struct star_piece *piece;
     int head[STAR_HASH];
@@ -110,6 +112,16 @@ int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n
 /* Writes a block to the next place of this node, *number. */
 int star_blocks_append(struct cs_file *f, const char *from, uint32_t *number);
 int star_blocks_flush(struct cs_file *f);
+/* Ends the write of a full superblock. What could not be written is lost. */
+void star_blocks_settle(struct cs_file *f);
+/* A superblock could not be written: the streams that had blocks in it end before them. */
+/* The VP's buffer holds nothing. */
+static inline void star_blocks_let_go(struct star_vp *vp)
+{
+    vp->held = -1;
+    vp->held_at = STAR_NOWHERE;
+}
+void star_blocks_lose(struct cs_file *f, int64_t superblock, int error);
 /* What has been read is forgotten: rows have been written. */
 void star_blocks_forget(struct cs_file *f);
 /* File offset of a block of the IB segment. */

@@ -6,6 +6,7 @@
 
 #include "libpio/star/scopes.h"
 #include "libpio/star/star_nodes.h"
+#include "libpio/star/star_transfer.h"
 
 static struct cs_file *table[STAR_FILES];
 static char failed[STAR_PART_BYTES]; /* what the last call that failed was about; "" */
@@ -77,9 +78,11 @@ void star_file_free(struct cs_file *f)
     if (f->stream)
         fclose(f->stream);
     table[f->fd - STAR_FD_FIRST] = NULL;
+    star_settle(f);
     star_ib_free(f);
     cs_shape_free(f->own_shape);
     free(f->buffer);
+    free(f->spare);
     free(f);
 }
 

@@ -174,13 +174,14 @@ static int hold(struct cs_file *f, const struct star_row *row, bool covers)
 {
     if (f->holds && f->row.file == row->file)
         return 0;
-    int error = star_flush(f);
+    int error = f->is_dirty ? star_flush(f) : 0;
     bool is_there = row->at < star_segments_end(&f->segments);
 
     f->row = *row;
     f->holds = true;
     f->is_bad = false;
     if (is_there && !covers) {
+        star_settle(f);
         int failed = star_move_row(f, false, row->file, row->block, f->buffer);
 
         f->is_bad = failed != 0;
@@ -229,12 +230,11 @@ static int move_cb(struct cs_file *f, struct transfer *t)
             star_segments_grow(&f->segments, CS_CB, f->at);
             f->is_dirty = true;
         }
-        if (n == left) { /* full, or used up */
-            int flushed = star_flush(f);
-
-            result = result ? result : flushed;
+        if (n == left && f->is_dirty) /* full */
+            star_flush_behind(f);
+        else if (n == left) /* used up */
             star_drop(f);
-        }
+        result = result ? result : f->error;
         if (result && !error) {
             error = result;
             failed_at = t->moved;
@@ -282,6 +282,8 @@ static int carry_out(struct cs_file *f, struct transfer *t, enum cs_mode mode)
             return error;
         f->has_buffer = true;
     }
+    if (mode != CS_CB || !t->writes)
+        star_settle(f);
     f->mode = mode;
     f->counts.calls[mode]++;
     if (mode == CS_NB)
@@ -331,6 +333,8 @@ static long transfer(CS_FILE *file, struct transfer *t)
     error = agree(f, t, error, &mode);
     if (!error && t->most > 0 && f->is_external)
         error = t->bytes == t->most ? settle_external(f, t->most) : -EINVAL;
+    if (mode == CS_IB) /* where each appends by itself, and who does not take part stays where it is */
+        f->at = was_at;
     if (!error && t->most > 0)
         error = carry_out(f, t, mode);
     else

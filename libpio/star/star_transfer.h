@@ -14,6 +14,13 @@ int star_flush(struct cs_file *f);
  * others write their part of the row alone, as it has done. */
 int star_flush_all(struct cs_file *f, enum cs_mode slowest);
 
+/* Writes the collective buffer, which is full, and goes on before that has ended; it holds no row then. Errors are the
+ * file's, then or later. */
+void star_flush_behind(struct cs_file *f);
+
+/* Ends what star_flush_behind has started. */
+void star_settle(struct cs_file *f);
+
 /* The buffer is no longer that of a row. Flush first. */
 void star_drop(struct cs_file *f);
 

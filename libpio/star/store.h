@@ -26,6 +26,10 @@ struct star_store {
     /* Bytes moved: all, or up to the end of the file; or an error, also if only some have moved. */
     int64_t (*read)(int handle, void *buf, int64_t bytes, int64_t at);
     int64_t (*write)(int handle, const void *buf, int64_t bytes, int64_t at);
+    /* A write that goes on meanwhile, with bytes that stay as they are; NULL: there are none. Returns its number, or an
+     * error and has started nothing. Its end returns the bytes written, maybe not all, or an error. */
+    int (*write_start)(int handle, const void *buf, int64_t bytes, int64_t at);
+    int64_t (*write_end)(int number);
     int64_t (*size)(int handle);
     int (*truncate)(int handle, int64_t bytes);
     int (*sync)(int handle); /* what has been written survives a crash */

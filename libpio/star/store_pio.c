@@ -66,6 +66,16 @@ static int64_t write_handle(int handle, const void *buf, int64_t bytes, int64_t 
     return bytes;
 }
 
+static int start_write(int handle, const void *buf, int64_t bytes, int64_t at)
+{
+    return (int)result_of(pio_ipwrite(handle, buf, (size_t)bytes, at));
+}
+
+static int64_t end_write(int number)
+{
+    return result_of(pio_iowait(number));
+}
+
 static int64_t size_of_handle(int handle)
 {
     struct stat st;
@@ -188,6 +198,8 @@ const struct star_store star_store_pio = {
     .close = close_handle,
     .read = read_handle,
     .write = write_handle,
+    .write_start = start_write,
+    .write_end = end_write,
     .size = size_of_handle,
     .truncate = truncate_handle,
     .sync = sync_handle,

@@ -143,6 +143,39 @@ static int64_t fake_write(int handle, const void *buf, int64_t bytes, int64_t at
     return fails() ? -fails_with : star_store_unix.write(handle, buf, bytes, at);
 }
 
+/* Writes that happen when they end, as late as they can. */
+#define BEHIND_MAX 3
+static struct {
+    int handle;
+    const void *buf;
+    int64_t bytes, at;
+} behind[BEHIND_MAX];
+bool fake_store_is_slow;
+
+static int fake_write_start(int handle, const void *buf, int64_t bytes, int64_t at)
+{
+    int k = 0;
+
+    while (k < BEHIND_MAX && behind[k].buf)
+        k++;
+    if (!fake_store_is_slow || k == BEHIND_MAX)
+        return -EAGAIN;
+    behind[k].handle = handle;
+    behind[k].buf = buf;
+    behind[k].bytes = bytes;
+    behind[k].at = at;
+    return k;
+}
+
+static int64_t fake_write_end(int number)
+{
+    const void *buf = behind[number].buf;
+    int64_t bytes = behind[number].bytes / 2; /* comes short: the rest is written then */
+
+    behind[number].buf = NULL;
+    return fake_write(behind[number].handle, buf, bytes, behind[number].at);
+}
+
 const struct star_store *star_store_of(const char **name)
 {
     static struct star_store store;
@@ -151,6 +184,8 @@ const struct star_store *star_store_of(const char **name)
     store = star_store_unix;
     store.read = fake_read;
     store.write = fake_write;
+    store.write_start = fake_write_start;
+    store.write_end = fake_write_end;
     return &store;
 }
 

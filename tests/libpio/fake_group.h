@@ -14,6 +14,9 @@ bool fake_nodes_run(int nodes, bool (*program)(void *arg), void *arg);
 /* From the n-th read or write of this node on (1: the next), so many fail with that errno. */
 void fake_store_fail(int n, int times, int error);
 
+/* Full rows and superblocks are written as late as possible. */
+extern bool fake_store_is_slow;
+
 /* This node's requests so far. */
 extern int fake_store_requests;
 
