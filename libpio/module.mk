@@ -55,7 +55,7 @@ $(eval $(call host_test,libpio/test_window,$(PATTERN_TEST)))
 
 # Nodes that are processes
 STAR_TEST := $(addprefix tests/libpio/,fake_group.c star_program.c unstar.c) $(STAR_CORE) $(MAP_SRCS)
-$(eval $(call host_test,libpio/test_star,$(STAR_TEST),-lpthread))
+$(foreach name,star star_failures star_files,$(eval $(call host_test,libpio/test_$(name),$(STAR_TEST),-lpthread)))
 STAR_PARTS := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c)
 $(eval $(call host_test,libpio/test_star_parts,$(STAR_PARTS) $(MAP_SRCS)))
 

@@ -168,6 +168,13 @@ int cs_fread_par(struct cs_par v, const int *size, const int *nitems, CS_FILE *f
 int cs_fputc(struct cs_par c, CS_FILE *f);
 int cs_fgetc(struct cs_par c, CS_FILE *f);
 
+/* A string of each active VP, in an array of characters: CS_PAR(s, array) of char array[][N]. cs_fputs writes it without
+ * its NUL, and returns 0, or EOF. cs_fgets reads a line of each, up to and with a newline, but at most n - 1 bytes, and
+ * puts a NUL behind it; a VP at its end gets "". It goes to CS_IB, as lines have lengths of their own. Returns 0, or -1.
+ * EINVAL, too: n < 1, or a stride below n; no NUL within the stride; an external file that has not been read yet. */
+int cs_fputs(struct cs_par s, CS_FILE *f);
+int cs_fgets(struct cs_par s, int n, CS_FILE *f);
+
 /* Move the place of each active VP, as fseek; cs_fseek_par by offset[local]. SEEK_END is each VP's own end. Return 0.
  * EINVAL: whence, or a place before the beginning. What is written beyond an end leaves zeros. */
 int cs_fseek(CS_FILE *f, long offset, int whence);
@@ -191,6 +198,10 @@ FILE *cs_vp(CS_FILE *f);
  * about: one line, by the first node; in CS_EACH by this one. Local. pio_failed_path of <pio.h> may say more, at the
  * node that has met the error. */
 void cs_perror(const char *text);
+
+/* A scalar file: fopen for all nodes at once, as node 0 has it (nglobal of <nself.h>); fclose ends it. NULL: EINVAL: in
+ * CS_EACH, or no cs_init; errors of fopen. */
+FILE *cs_sfopen(const char *name, const char *type);
 
 int cs_fileno(CS_FILE *f);         /* local: 64 - 255; -1: EBADF */
 enum cs_mode cs_fmode(CS_FILE *f); /* local: this node's mode */

@@ -156,7 +156,10 @@ static int put_held(struct cs_file *f, long i)
     vp->is_dirty = false;
     if (vp->block[j] != STAR_NONE)
         return star_blocks_write(f, star_blocks_place(f, vp->block[j]), buffer_of(f, i), f->ib_block);
-    int error = star_blocks_append(f, buffer_of(f, i), &vp->block[j]);
+    /* A hole gets a place, in an entry that is written anew with all behind it. */
+    int error = vp->entries < vp->all_entries ? star_directory_find(f, i, INT64_MAX) : 0;
+    if (!error)
+        error = star_blocks_append(f, buffer_of(f, i), &vp->block[j]);
     vp->changed_from = least(vp->changed_from, j);
     if (error && vp->block[j] != STAR_NONE)
         star_blocks_lose(f, vp->block[j] / f->ib->per_superblock, error);

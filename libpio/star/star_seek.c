@@ -54,7 +54,9 @@ static void vote_targets(const struct cs_file *f, const struct seek *s, struct s
     vote->has_vps = f->shape->local > 0;
     vote->bytes = star_all_active() ? AT_MAX : 0;
     vote->bytes_most = star_all_active() ? -1 : AT_MAX + 1;
-    for (long i = cs_next_active_(-1); i >= 0; i = s->is_one && f->mode != CS_IB ? -1 : cs_next_active_(i)) {
+    /* Where all are at one place, one target is that of all; but each has an end of its own. */
+    bool is_common = s->is_one && f->mode != CS_IB && !(s->whence == SEEK_END && f->ib);
+    for (long i = cs_next_active_(-1); i >= 0; i = is_common ? -1 : cs_next_active_(i)) {
         int64_t at = target(f, s, i);
 
         vote->bytes = at < vote->bytes ? at : vote->bytes;

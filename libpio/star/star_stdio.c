@@ -9,6 +9,7 @@
 
 #include "libpio/star/scopes.h"
 #include "libpio/star/star_ib.h"
+#include "libpio/star/star_nodes.h"
 
 static ssize_t read_stream(void *cookie, char *buf, size_t n)
 {
@@ -43,6 +44,18 @@ static void flush_all(void)
         if (f && f->stream)
             fflush(f->stream);
     }
+}
+
+FILE *cs_sfopen(const char *name, const char *type)
+{
+    if (star_group.size == 0 || star_is_elemental()) {
+        star_fail(-EINVAL);
+        return NULL;
+    }
+    FILE *f = fopen(name, type); /* outside of CS_EACH the mode is global */
+    if (!f)
+        star_fail_at(name, "", -errno);
+    return f;
 }
 
 FILE *cs_vp(CS_FILE *file)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libpio/star/detect.h"
@@ -26,6 +27,7 @@ struct transfer {
     const int *size, *nitems;
     int one_size, one_nitems;
     int *items;          /* [local], or NULL: whole items moved */
+    bool is_line;        /* each VP reads up to a newline */
     int64_t bytes, most; /* of each active VP: least, greatest */
     int64_t moved;       /* of each VP */
 };
@@ -110,6 +112,8 @@ static enum cs_mode detect(const struct cs_file *f, const struct transfer *t)
                              .stride = t->v.stride};
     struct star_segments segments = f->segments;
 
+    if (t->is_line)
+        return CS_IB;
     if (f->is_external) /* whatever it moves is its NB block */
         segments.nb_block = t->most, segments.nb_rows = 1;
     if (f->shape->local == 0) /* it agrees to all */
@@ -245,10 +249,20 @@ static int move_cb(struct cs_file *f, struct transfer *t)
     return error;
 }
 
+/* Up to and with a newline; returns the bytes read. */
+static int64_t read_line(struct cs_file *f, long i, char *to, int64_t n)
+{
+    int64_t done = 0;
+
+    while (done < n && (done == 0 || to[done - 1] != '\n') && star_ib_read(f, i, to + done, 1) == 1)
+        done++;
+    return f->ib->vp[i].moved = done;
+}
+
 /* Each VP for itself [P4 5.2.2: a VP emulation loop]. */
 static void move_ib(struct cs_file *f, struct transfer *t)
 {
-    if (!t->size && CS__everywhere) {
+    if (!t->size && CS__everywhere && !t->is_line) {
         t->moved = star_ib_move_all(f, t->writes, &t->v, t->most);
         return;
     }
@@ -256,7 +270,9 @@ static void move_ib(struct cs_file *f, struct transfer *t)
         int64_t n = (int64_t)size_of(t, i) * nitems_of(t, i);
         char *element = t->v.at + i * t->v.stride;
 
-        if (t->writes)
+        if (t->is_line)
+            element[read_line(f, i, element, n)] = '\0';
+        else if (t->writes)
             star_ib_write(f, i, element, n);
         else
             star_ib_read(f, i, element, n);
@@ -332,7 +348,7 @@ static long transfer(CS_FILE *file, struct transfer *t)
         f->at = star_segments_end(&f->segments);
     error = agree(f, t, error, &mode);
     if (!error && t->most > 0 && f->is_external)
-        error = t->bytes == t->most ? settle_external(f, t->most) : -EINVAL;
+        error = t->bytes == t->most && !t->is_line ? settle_external(f, t->most) : -EINVAL;
     if (mode == CS_IB) /* where each appends by itself, and who does not take part stays where it is */
         f->at = was_at;
     if (!error && t->most > 0)
@@ -412,4 +428,40 @@ int cs_fgetc(struct cs_par c, CS_FILE *f)
         memcpy(c.at + i * c.stride, &value, sizeof value);
     }
     return 0;
+}
+
+/* ---- Strings ---- */
+
+int cs_fgets(struct cs_par s, int n, CS_FILE *f)
+{
+    struct transfer t = transfer_of(s, false);
+
+    t.one_size = 1;
+    t.one_nitems = n >= 1 && s.stride >= n ? n - 1 : -1; /* refused by all */
+    t.is_line = true;
+    if (n == 1)
+        for (long i = cs_next_active_(-1); i >= 0; i = cs_next_active_(i))
+            s.at[i * s.stride] = '\0';
+    return transfer(f, &t) < 0 ? -1 : 0;
+}
+
+int cs_fputs(struct cs_par s, CS_FILE *f)
+{
+    long local = s.shape ? s.shape->local : 0;
+    int *size = malloc((size_t)(2 * local + 1) * sizeof *size), *one = size + local;
+    struct transfer t = transfer_of(s, true);
+
+    for (long i = 0; size && i < local; i++) {
+        size_t n = cs_active(i) ? strnlen(s.at + i * s.stride, (size_t)s.stride) : 0;
+
+        size[i] = s.stride > 0 && n < (size_t)s.stride ? (int)n : -1;
+        one[i] = 1;
+    }
+    t.size = size;
+    t.nitems = one;
+    t.one_size = -1; /* without memory: refused by all */
+    long done = transfer(f, &t);
+    bool is_whole = done >= 0 && (f->error == 0);
+    free(size);
+    return is_whole ? 0 : EOF;
 }

@@ -1,0 +1,234 @@
+/* Parallel files on the host (fake_group.h): bad input, and what fails. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/libpio/fake_group.h"
+#include "tests/libpio/star_folder.h"
+#include "tests/libpio/unstar.h"
+
+TestSuite(star_failures, .timeout = 600);
+
+static bool bad_input(void *none)
+{
+    const long zero = 0, many[] = {65536, 65536}, n = VPS;
+    struct cs_shape *s = shape_of(VPS), *other = shape_of(VPS + 1), *got = NULL;
+    struct cs_options o = {.cb_block = -1};
+    double x[VPS + 1] = {0};
+    char name[80];
+
+    (void)none;
+    MUST_NULL(cs_shape(0, &n), EINVAL);
+    MUST_NULL(cs_shape(32, &n), EINVAL);
+    MUST_NULL(cs_shape(1, &zero), EINVAL);
+    MUST_NULL(cs_shape(2, many), EINVAL);
+    MUST_NULL(cs_shape_grid(1, &n, (const int[]){2}), EINVAL); /* three nodes */
+    MUST_FAIL(cs_init(0, 0), EINVAL);
+    MUST_NULL(cs_fopen(path, "w"), EINVAL); /* no CS_WITH */
+    CS_WITH(s)
+    {
+        MUST_NULL(cs_fopen(path, "r"), ENOENT);
+        MUST_NULL(cs_fopen(path, "r+"), ENOENT);
+        MUST_NULL(cs_fopen_shape(path, "r", &got), ENOENT);
+        MUST_NULL(cs_fopen_shape(path, "r", NULL), EINVAL);
+        MUST_NULL(cs_fopen(path, "x"), EINVAL);
+        MUST_NULL(cs_fopen(path, "w++"), EINVAL);
+        MUST_NULL(cs_fopen(path, ""), EINVAL);
+        MUST_NULL(cs_fopen_with(path, "w", NULL, &o), EINVAL);
+        o = (struct cs_options){.least = (enum cs_mode)7};
+        MUST_NULL(cs_fopen_with(path, "w", NULL, &o), EINVAL);
+        const struct cs_options bad[] = {{.ib_block = 48, .superblock = 1024},
+                                         {.dir_pointers = 3},
+                                         {.superblock = 100},
+                                         {.superblock = 2 << 20},
+                                         {.ib_block = -1},
+                                         {.read_buffers = -1}};
+        for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+            MUST_NULL(cs_fopen_with(path, "w", NULL, &bad[k]), EINVAL);
+        for (int k = 0; k < 4; k++) {
+            snprintf(name, sizeof name, "%s%s", path, (const char *[]){".meta", ".meta.new", ".first", ".dir"}[k]);
+            MUST_NULL(cs_fopen(name, "w"), EINVAL);
+            MUST_FAIL(cs_remove(name), EINVAL);
+        }
+        MUST_FAIL(cs_remove(path), ENOENT);
+        CS_FILE *f = cs_fopen(path, "w");
+        MUST(f);
+        MUST_NULL(cs_fopen(path, "r"), EBUSY);
+        MUST_FAIL(cs_fwrite(CS_PAR(s, x), -1, 1, f), EINVAL);
+        MUST_FAIL(cs_fwrite(CS_PAR(s, x), 65536, 65536, f), EINVAL);
+        MUST_FAIL(cs_fwrite(CS_PAR(other, x), 8, 1, f), EINVAL);
+        CS_WITH(other) MUST_FAIL(cs_fwrite(CS_PAR(other, x), 8, 1, f), EINVAL);
+        MUST_FAIL(cs_fread(CS_PAR(s, x), 8, 1, f), EBADF);
+        MUST_FAIL(cs_fseek(f, -1, SEEK_SET), EINVAL);
+        MUST_FAIL(cs_fseek(f, 0, 9), EINVAL);
+        CS_EACH(i)
+        {
+            MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), EINVAL);
+            MUST_FAIL(cs_fseek(f, 0, SEEK_SET), EINVAL);
+            MUST_FAIL(cs_fclose(f), EINVAL);
+            MUST_NULL(cs_fopen(path, "r"), EINVAL);
+        }
+        MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+        MUST(cs_fseek(f, (long)1 << 58, SEEK_SET) == 0);
+        MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), EFBIG);
+        MUST(cs_fclose(f) == 0);
+        MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), EBADF);
+        MUST_FAIL(cs_fclose(f), EBADF);
+        MUST_FAIL(cs_fclose(NULL), EBADF);
+        CS_WITH(other) MUST_NULL(cs_fopen(path, "r"), EINVAL);
+        CS_WITH(other) MUST_NULL(cs_fopen(path, "r+"), EINVAL);
+        f = cs_fopen_shape(path, "r", &got);
+        MUST(f && cs_positionsof(got) == VPS);
+        MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), EBADF);
+        MUST(cs_fclose(f) == 0 && cs_remove(path) == 0);
+    }
+    cs_shape_free(got);
+    cs_shape_free(s);
+    cs_shape_free(other);
+    return true;
+}
+
+Test(star_failures, bad_input_is_refused_and_changes_nothing, .init = make_folder, .fini = remove_folder)
+{
+    cr_assert(fake_nodes_run(3, bad_input, NULL));
+    cr_assert(access(path, F_OK) < 0);
+}
+
+static bool all_files(void *none)
+{
+    CS_FILE *f[192];
+    struct cs_shape *s = shape_of(3);
+    char name[80];
+
+    (void)none;
+    CS_WITH(s)
+    {
+        for (int k = 0; k < 192; k++) {
+            snprintf(name, sizeof name, "%s%d", path, k);
+            f[k] = cs_fopen(name, "w");
+            MUST(f[k] && cs_fileno(f[k]) == 64 + k);
+        }
+        MUST_NULL(cs_fopen(path, "w"), EMFILE);
+    }
+    return true; /* exit() closes them, and they need the shape */
+}
+
+Test(star_failures, there_are_192_files_and_exit_closes_them, .init = make_folder, .fini = remove_folder)
+{
+    char last[80];
+    struct unstar u;
+
+    cr_assert(fake_nodes_run(2, all_files, NULL));
+    snprintf(last, sizeof last, "%s191", path);
+    cr_assert(unstar_read(last, &u), "%s", u.why);
+    unstar_free(&u);
+}
+
+static int own_rank(struct cs_shape *s) /* of a shape with as many VPs as nodes */
+{
+    return (int)cs_number(s, 0);
+}
+
+static bool different_calls(void *none)
+{
+    struct cs_shape *s = shape_of(3);
+    double x[1] = {0};
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen(path, "w+"), *g = cs_fopen(path, own_rank(s) == 1 ? "r" : "w");
+
+        MUST(f && !g && errno == EPROTO);
+        MUST_FAIL(own_rank(s) == 0 ? cs_fread(CS_PAR(s, x), 8, 1, f) : cs_fwrite(CS_PAR(s, x), 8, 1, f), EPROTO);
+        MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1); /* they have come together again */
+        if (own_rank(s) == 2)
+            exit(0);
+        MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), EPROTO);
+        MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), EPROTO); /* without a message: it would wait for ever */
+        MUST_FAIL(cs_fclose(f), EPROTO);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+static bool opens_unclosed(void *none)
+{
+    struct cs_shape *s = shape_of(3);
+
+    (void)none;
+    CS_WITH(s)
+    {
+        MUST_NULL(cs_fopen(path, "r"), EBUSY);
+        MUST_NULL(cs_fopen(path, "a"), EBUSY);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_failures, nodes_in_different_calls_all_learn_it, .init = make_folder, .fini = remove_folder)
+{
+    cr_assert(fake_nodes_run(3, different_calls, NULL));
+    cr_assert(fake_nodes_run(3, opens_unclosed, NULL));
+}
+
+/* One node's writes fail from some request on. */
+static bool failing_store(void *arg)
+{
+    const struct cs_options o = {
+        .least = *(enum cs_mode *)arg, .cb_block = 16, .layout = &(struct pio_layout){.block_size = 8}};
+    struct cs_shape *s = shape_of(VPS);
+    double x[VPS];
+    bool failed[VPS];
+
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen_with(path, "w", NULL, &o);
+        bool is_hit = cs_local(s) > 0 && cs_number(s, 0) == 13;
+
+        MUST(f);
+        for (int k = 0; k < 6; k++) {
+            if (k == 4 && is_hit)
+                fake_store_fail(1, 100, ENOSPC);
+            CS_EACH(i) x[i] = (double)cs_number(s, i) + k;
+            long done = cs_fwrite(CS_PAR(s, x), 8, 1, f);
+            /* A row of CB is two values: the fifth fills no buffer. */
+            int bad = o.least == CS_NB ? 4 : 5;
+            if (k < bad)
+                MUST(done == 1);
+            else if (k == bad)
+                MUST(done == !is_hit);
+            else
+                MUST(done == -1 && errno == ENOSPC);
+        }
+        cs_ferror(f, failed);
+        CS_EACH(i) MUST(failed[i] == is_hit);
+        MUST_FAIL(cs_fclose(f), ENOSPC);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_failures, a_full_volume_is_everybodys_next_result, .init = make_folder, .fini = remove_folder)
+{
+    for (enum cs_mode mode = CS_NB; mode <= CS_CB; mode++) {
+        struct unstar u;
+
+        cr_assert(fake_nodes_run(3, failing_store, &mode));
+        cr_assert(unstar_read(path, &u), "%s", u.why);
+        for (long vp = 0; vp < VPS; vp++) {
+            double x[4];
+
+            cr_assert_eq(u.length[vp], sizeof x, "%ld", u.length[vp]);
+            memcpy(x, u.stream[vp], sizeof x);
+            for (int k = 0; k < 4; k++)
+                cr_assert_eq(x[k], (double)vp + k);
+        }
+        unstar_free(&u);
+    }
+}
