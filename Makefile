@@ -26,6 +26,7 @@
 #   make striped-kills   calls that change names of striped volumes, killed at every message (KILL_EVERY=n, KILL_CALL=)
 #   make striped-races SEEDS=n   pairs of these calls, made by 64 nodes at the same time (FIRST=seed)
 #   make star-kills   a parallel file of virtual processors is written when something ends (STAR_KILLS=moments)
+#   make paper-004    what paper 004 measures: writes docs/papers/004.md, and its plots
 #   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise

@@ -180,6 +180,12 @@ paper-001:
 	$(SUBMAKE) all guest
 	@$(MEASURE_PY) paper-001
 
+# make paper-004: the study of [P4], as a report, and docs/papers/004.md with its plots
+.PHONY: paper-004
+paper-004:
+	$(SUBMAKE) all
+	@$(MEASURE_PY) paper-004
+
 # make star-kills: a parallel file of virtual processors is being written when something ends, at STAR_KILLS= moments
 .PHONY: star-kills
 star-kills:

@@ -43,6 +43,21 @@ static void random_program(void)
     nlocal(); /* run_case prints at one node */
 }
 
+/* For tests/machine/test_exact.c: a seed, the number of volumes. */
+static void exact(void)
+{
+    struct star_program p = {.steps = 30, .o = &options, .name = "/x", .seed = (uint32_t)number_of(0)};
+
+    layout = (struct pio_layout){.disks = (int)number_of(1), .block_size = p.seed % 4 ? 256 : 1000};
+    options.layout = &layout;
+    options.least = p.seed % 5 == 4 ? CS_IB : CS_NB;
+    p.nodes = p.seed % 3 ? 0 : node_count();
+    check_equal(cs_init(0, 0), 0);
+    check(star_program_run(&p), "%s", p.why);
+    star_program_free(&p);
+    nlocal();
+}
+
 #define VPS   65536
 #define ITEMS 16
 
@@ -235,9 +250,16 @@ static void finds_doubles(void)
 }
 
 static const struct test_case cases[] = {
-    {"random program", random_program}, {"doubles", doubles},     {"finds doubles", finds_doubles},
-    {"elemental", elemental},           {"prints", prints},       {"part of the nodes", part_of_the_nodes},
-    {"full volume", full_volume},       {"one exits", one_exits}, {NULL, NULL},
+    {"exact", exact},
+    {"random program", random_program},
+    {"doubles", doubles},
+    {"finds doubles", finds_doubles},
+    {"elemental", elemental},
+    {"prints", prints},
+    {"part of the nodes", part_of_the_nodes},
+    {"full volume", full_volume},
+    {"one exits", one_exits},
+    {NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -62,6 +62,7 @@ static const struct subject {
     {"guest/cfs_random", "cfs", 1, 2, WITH_CFS, NULL, NULL, false, NULL, NULL},
     {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true, NULL, NULL},
+    {"guest/star", "exact", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/exact_forks", "forks", 1, 2, "service = \"concurrent\";", NULL, NULL, false, NULL, NULL},
     {"guest/exact_loops", "polls", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
