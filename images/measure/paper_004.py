@@ -192,7 +192,8 @@ def section_pointers(x, page):
                 paper.get((side, doubles, p), "-"), busy(run)]
 
     page.table("what|MB/s|against 2 pointers|paper|busy", row,
-               [(side, doubles, p) for side, doubles in (("write", 64), ("read", 64), ("write", 96)) for p in (2, 6, 14)])
+               [(side, doubles, p) for side, doubles in (("write", 64), ("read", 64), ("write", 96))
+                for p in (2, 6, 14)])
 
 
 # ---- Figure 8 and Table 3: reading
@@ -216,8 +217,9 @@ def section_read(x, page):
     page.table("D|NB, MB/s|CB|of NB|IB, 64 bytes|of NB|paper, IB|difference", row, MORE_DISKS)
     nb, ib = x.read("nb", disks=4), x.read("ib", disks=4)
     page.items(["NB, D = 4: %s. IB: %s." % (busy(nb), busy(ib)),
-                "IB reads each superblock once, data and directory: %d on node 0, of %d requests. Nodes compute or wait "
-                "for their own superblock; nothing is read ahead." % (ib.count("superblocks"), ib.count("requests"))])
+                "IB reads each superblock once, data and directory: %d on node 0, of %d requests. Nodes compute or "
+                "wait for their own superblock; nothing is read ahead."
+                % (ib.count("superblocks"), ib.count("requests"))])
 
 
 def section_table_3(x, page):
@@ -318,8 +320,8 @@ def section_ablations(x, page):
 
 
 def section_bytes(x, page):
-    page.paragraph("NB and CB files have the same bytes whatever the number of nodes is: 65,536 VPs, 4 doubles, 4 disks, "
-                   "their SHA-256.")
+    page.paragraph("NB and CB files have the same bytes whatever the number of nodes is: 65,536 VPs, 4 doubles, "
+                   "4 disks, their SHA-256.")
 
     def sum_of(mode, nodes):
         run = x.run("write", mode, nodes=("-n", nodes), get="pio:/star", disks=4, doubles=4)
@@ -351,4 +353,5 @@ def introduce(x, page):
     page.paragraph(
         "What the paper on Stream* measures [P4 section 7], on the machine %s with 8 compute nodes, in virtual time. "
         "A rate is bytes over the time with closing; MB are 2^20 bytes. Every run has a machine and blank volumes of "
-        "64 MB of its own, reading another start of the machine than writing. The data caches are off." % x.machine.name)
+        "64 MB of its own, reading another start of the machine than writing. The data caches are off."
+        % x.machine.name)

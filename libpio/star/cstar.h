@@ -168,10 +168,11 @@ int cs_fread_par(struct cs_par v, const int *size, const int *nitems, CS_FILE *f
 int cs_fputc(struct cs_par c, CS_FILE *f);
 int cs_fgetc(struct cs_par c, CS_FILE *f);
 
-/* A string of each active VP, in an array of characters: CS_PAR(s, array) of char array[][N]. cs_fputs writes it without
- * its NUL, and returns 0, or EOF. cs_fgets reads a line of each, up to and with a newline, but at most n - 1 bytes, and
- * puts a NUL behind it; a VP at its end gets "". It goes to CS_IB, as lines have lengths of their own. Returns 0, or -1.
- * EINVAL, too: n < 1, or a stride below n; no NUL within the stride; an external file that has not been read yet. */
+/* A string of each active VP, in an array of characters: CS_PAR(s, array) of char array[][N]. cs_fputs writes it
+ * without its NUL, and returns 0, or EOF. cs_fgets reads a line of each, up to and with a newline, but at most n - 1
+ * bytes, and puts a NUL behind it; a VP at its end gets "". It goes to CS_IB, as each line has its own length.
+ * Returns 0, or -1. EINVAL, too: n < 1, a stride below n, no NUL within the stride, an external file that has not been
+ * read. */
 int cs_fputs(struct cs_par s, CS_FILE *f);
 int cs_fgets(struct cs_par s, int n, CS_FILE *f);
 

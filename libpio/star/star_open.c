@@ -144,7 +144,8 @@ static struct star_meta meta_of(const struct cs_file *f, bool is_writing)
         m.directory_superblocks = f->directory_superblocks > 0 ? f->directory_superblocks : 1;
     }
     memcpy(m.extent, f->shape->extent, sizeof m.extent);
-    strcpy(m.reason, f->reason);
+    if (f->segments.nb_rows > 0 && (f->segments.cb_bytes > 0 || f->segments.has_ib))
+        strcpy(m.reason, f->reason);
     return m;
 }
 

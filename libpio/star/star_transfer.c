@@ -279,9 +279,35 @@ static void move_ib(struct cs_file *f, struct transfer *t)
     }
 }
 
+/* Says in .meta which write has ended the NB segment, and why. The mode is the call's; f->mode is what it was before.
+ * Node 0's words count. */
+static void note_reason(struct cs_file *f, const struct transfer *t, enum cs_mode mode)
+{
+    const struct star_segments *s = &f->segments;
+    int64_t n = t->most;
+    int length = (int)sizeof f->reason;
+
+    if (!t->writes || mode == CS_NB || s->nb_rows == 0 || s->cb_bytes > 0 || s->has_ib || f->reason[0])
+        return;
+    if (t->bytes != n)
+        snprintf(f->reason, (size_t)length, "a write of %lld to %lld bytes of each at offset %lld", (long long)t->bytes,
+                 (long long)n, (long long)f->at);
+    else if (mode == CS_IB)
+        snprintf(f->reason, (size_t)length, "a write of %lld bytes at offset %lld %s", (long long)n, (long long)f->at,
+                 f->mode == CS_IB || star_all_active() ? "after a call of one node alone"
+                                                       : "while some virtual processors are inactive");
+    else if (t->v.stride != n)
+        snprintf(f->reason, (size_t)length, "a write of %lld bytes at offset %lld that lie %lld apart", (long long)n,
+                 (long long)f->at, (long long)t->v.stride);
+    else
+        snprintf(f->reason, (size_t)length, "a write of %lld bytes at offset %lld, not of %lld", (long long)n,
+                 (long long)f->at, (long long)s->nb_block);
+}
+
 /* Goes to the mode that all have agreed on, and moves. */
 static int carry_out(struct cs_file *f, struct transfer *t, enum cs_mode mode)
 {
+    note_reason(f, t, mode);
     if (mode == CS_IB && !f->all_ib) {
         int error = star_agree_on(star_ib_enter(f));
 

@@ -53,6 +53,7 @@ writer   8 nodes, which closed it
 NB       3 rows of 8 bytes for each, from byte 0 on
 CB       32 bytes for each, in blocks of 24, from byte 2424 on
 IB       blocks of 16 in 16 superblocks of 1024, from byte 8192 on; entries of 2 blocks in 8
+reason   a write of 8 bytes at offset 24 that lie 24 apart
 streams  18584 bytes; 184 to 184 for each" "$(cat out)"
 same "cat" "$(expected)" "$(streams -m machine.conf pio:/kept | xargs -n 1 printf '%.0f\n')"
 status "convert into the images" 0 star -m machine.conf convert pio:/kept pio:/flat --bytes 40 --fill 7
