@@ -101,7 +101,9 @@ static int read_piece(struct cs_file *f, int kind, int64_t number, struct star_p
     star_blocks_settle(f);
     if (handle < 0)
         return -EIO;
-    int64_t got = f->store->read(handle, p->bytes, f->ib_superblock, number * f->ib_superblock);
+    /* What this session writes is not read ahead. */
+    int64_t limit = kind == STAR_DATA ? ib->begin / f->ib_superblock + f->superblocks : f->directory_superblocks;
+    int64_t got = star_ahead_read(&ib->ahead[kind], f->store, handle, number, limit, &p->bytes);
     f->counts.requests[0]++;
     f->counts.superblocks[0]++;
     if (got < 0)
@@ -178,8 +180,16 @@ int star_blocks_entry(struct cs_file *f, int64_t at, const unsigned char **entry
     return 0;
 }
 
+void star_blocks_stop(struct cs_file *f)
+{
+    for (int kind = 0; kind < 2; kind++)
+        star_ahead_stop(&f->ib->ahead[kind], f->store);
+}
+
 void star_blocks_forget(struct cs_file *f)
 {
+    if (f->ib)
+        star_blocks_stop(f);
     for (int k = 0; f->ib && k < f->ib->pieces; k++)
         unlink_piece(f->ib, &f->ib->piece[k]);
 }
@@ -205,6 +215,7 @@ int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n
         done += part;
     }
     star_blocks_settle(f);
+    star_blocks_stop(f);
     int64_t written = f->store->write(f->handle, from, n, at);
     f->counts.requests[1]++;
     return written < 0 ? (int)written : 0;

@@ -49,6 +49,12 @@ static int make_state(struct cs_file *f, struct star_ib *ib)
     ib->piece = calloc((size_t)f->read_buffers, sizeof *ib->piece);
     if (!ib->vp || !ib->buffer || !ib->superblock || !ib->spare || !ib->piece)
         return -ENOMEM;
+    for (int kind = 0; kind < 2; kind++) {
+        ib->ahead[kind] =
+            (struct star_ahead){.bytes = malloc((size_t)f->ib_superblock), .piece_bytes = f->ib_superblock, .last = -1};
+        if (!ib->ahead[kind].bytes)
+            return -ENOMEM;
+    }
     for (ib->pieces = 0; ib->pieces < f->read_buffers; ib->pieces++) {
         ib->piece[ib->pieces] = (struct star_piece){.kind = -1, .bytes = malloc((size_t)f->ib_superblock)};
         if (!ib->piece[ib->pieces].bytes)
@@ -65,6 +71,8 @@ static void free_state(const struct cs_file *f, struct star_ib *ib)
     }
     for (int k = 0; ib->piece && k < f->read_buffers; k++)
         free(ib->piece[k].bytes);
+    for (int kind = 0; kind < 2; kind++)
+        free(ib->ahead[kind].bytes);
     free(ib->piece);
     free(ib->vp);
     free(ib->buffer);
@@ -77,6 +85,7 @@ void star_ib_free(struct cs_file *f)
 {
     if (f->ib) {
         star_blocks_settle(f);
+        star_blocks_stop(f);
         free_state(f, f->ib);
     }
     f->ib = NULL;
@@ -375,6 +384,7 @@ void star_ib_flush(struct cs_file *f)
         star_ib_note(f, i, put_held(f, i));
     if (!f->ib)
         return;
+    star_blocks_stop(f);
     int64_t superblock = f->ib->open_superblock;
     int error = star_blocks_flush(f);
     if (error) {

@@ -11,6 +11,7 @@
 #ifndef LIBPIO_STAR_STAR_IB_H
 #define LIBPIO_STAR_STAR_IB_H
 
+#include "libpio/star/star_ahead.h"
 #include "libpio/star/star_file.h"
 
 #define STAR_NONE 0xffffffffu /* in .first and .dir */
@@ -65,6 +66,7 @@ struct star_ib {
     bool superblock_is_dirty;
     struct star_behind behind;
     int64_t behind_superblock;
+    struct star_ahead ahead[2]; /* of the data, of .dir */
     int pieces;
     struct star_piece *piece;
     int head[STAR_HASH];
@@ -122,6 +124,8 @@ static inline void star_blocks_let_go(struct star_vp *vp)
     vp->held_at = STAR_NOWHERE;
 }
 void star_blocks_lose(struct cs_file *f, int64_t superblock, int error);
+/* Ends what is being read ahead. */
+void star_blocks_stop(struct cs_file *f);
 /* What has been read is forgotten: rows have been written. */
 void star_blocks_forget(struct cs_file *f);
 /* File offset of a block of the IB segment. */

@@ -539,6 +539,8 @@ int cs_fclose(CS_FILE *file)
         error = close_together(f, vote.mode);
         star_modes_global();
     } else {
+        star_settle(f);
+        star_ib_free(f);
         close_handles(f);
     }
     if (error)

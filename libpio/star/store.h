@@ -8,6 +8,7 @@
 #ifndef LIBPIO_STAR_STORE_H
 #define LIBPIO_STAR_STORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ struct star_store {
      * error and has started nothing. Its end returns the bytes written, maybe not all, or an error. */
     int (*write_start)(int handle, const void *buf, int64_t bytes, int64_t at);
     int64_t (*write_end)(int number);
+    /* The same of reads. */
+    int (*read_start)(int handle, void *buf, int64_t bytes, int64_t at);
+    int64_t (*read_end)(int number);
     int64_t (*size)(int handle);
     int (*truncate)(int handle, int64_t bytes);
     int (*sync)(int handle); /* what has been written survives a crash */

@@ -71,7 +71,13 @@ static int start_write(int handle, const void *buf, int64_t bytes, int64_t at)
     return (int)result_of(pio_ipwrite(handle, buf, (size_t)bytes, at));
 }
 
-static int64_t end_write(int number)
+static int start_read(int handle, void *buf, int64_t bytes, int64_t at)
+{
+    return (int)result_of(pio_ipread(handle, buf, (size_t)bytes, at));
+}
+
+/* Of a read, too. */
+static int64_t end_transfer(int number)
 {
     return result_of(pio_iowait(number));
 }
@@ -199,7 +205,9 @@ const struct star_store star_store_pio = {
     .read = read_handle,
     .write = write_handle,
     .write_start = start_write,
-    .write_end = end_write,
+    .write_end = end_transfer,
+    .read_start = start_read,
+    .read_end = end_transfer,
     .size = size_of_handle,
     .truncate = truncate_handle,
     .sync = sync_handle,

@@ -176,6 +176,19 @@ static int64_t fake_write_end(int number)
     return fake_write(behind[number].handle, buf, bytes, behind[number].at);
 }
 
+static int fake_read_start(int handle, void *buf, int64_t bytes, int64_t at)
+{
+    return fake_write_start(handle, buf, bytes, at);
+}
+
+static int64_t fake_read_end(int number)
+{
+    void *buf = (void *)behind[number].buf;
+
+    behind[number].buf = NULL;
+    return fake_read(behind[number].handle, buf, behind[number].bytes / 2, behind[number].at);
+}
+
 const struct star_store *star_store_of(const char **name)
 {
     static struct star_store store;
@@ -186,6 +199,8 @@ const struct star_store *star_store_of(const char **name)
     store.write = fake_write;
     store.write_start = fake_write_start;
     store.write_end = fake_write_end;
+    store.read_start = fake_read_start;
+    store.read_end = fake_read_end;
     return &store;
 }
 
