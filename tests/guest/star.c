@@ -124,6 +124,43 @@ static void prints(void)
     nlocal();
 }
 
+/* A scalar file is written once, by calls of all nodes, and read by all; lines of VPs lie beside it. */
+static void scalar_file(void)
+{
+    const char *name = file_name();
+    struct cs_shape *s = cs_shape(1, (const long[]){11});
+    char text[11][16], line[16];
+    FILE *f = cs_sfopen("//df00/notes", "w");
+
+    check(f != NULL, "%s", strerror(errno));
+    for (int k = 0; k < 3; k++)
+        fprintf(f, "line %d\n", k);
+    check_equal(fclose(f), 0);
+    f = cs_sfopen("//df00/notes", "r");
+    check(f != NULL, "%s", strerror(errno));
+    for (int k = 0; k < 3; k++)
+        check(fgets(line, sizeof line, f) && atoi(line + 5) == k, "line %d: %s", k, line);
+    check(!fgets(line, sizeof line, f), "more than was written: %s", line);
+    check_equal(fclose(f), 0);
+    check(!cs_sfopen("//df00/none", "r") && errno == ENOENT, "%s", strerror(errno));
+    CS_WITH(s)
+    {
+        CS_FILE *g = cs_fopen_with(name, "w+", NULL, &options);
+
+        check(g != NULL, "%s", strerror(errno));
+        CS_EACH(i) check(!cs_sfopen("//df00/notes", "r") && errno == EINVAL, "%s", strerror(errno));
+        CS_EACH(i) snprintf(text[i], sizeof text[i], "VP %ld\nend", cs_number(s, i) * cs_number(s, i));
+        check_equal(cs_fputs(CS_PAR(s, text), g), 0);
+        check_equal(cs_rewind(g), 0);
+        check_equal(cs_fgets(CS_PAR(s, text), 16, g), 0);
+        CS_EACH(i)
+        check(atol(text[i] + 3) == cs_number(s, i) * cs_number(s, i) && strchr(text[i], '\n'), "%s", text[i]);
+        check_equal(cs_fclose(g), 0);
+    }
+    cs_shape_free(s);
+    nlocal();
+}
+
 /* Some nodes only: the others do something else. */
 static void part_of_the_nodes(void)
 {
@@ -251,6 +288,7 @@ static void finds_doubles(void)
 
 static const struct test_case cases[] = {
     {"exact", exact},
+    {"scalar file", scalar_file},
     {"random program", random_program},
     {"doubles", doubles},
     {"finds doubles", finds_doubles},

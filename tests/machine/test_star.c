@@ -170,6 +170,17 @@ Test(star, one_vp_prints_and_all_hear_of_it)
     folder_remove(folder);
 }
 
+Test(star, a_scalar_file_is_written_once_and_lines_by_each_vp)
+{
+    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+
+    must_pass(machine, "-n", "4", "scalar file");
+    must_pass(machine, "-n", "3", "scalar file");
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(star, a_node_in_exit_is_the_others_error)
 {
     char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
