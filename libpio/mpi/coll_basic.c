@@ -3,7 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "libpio/mpi/collectives.h"
+#define ICOLL_WEAK
+#include "libpio/mpi/icoll.h"
 
 int PMPI_Barrier(MPI_Comm comm)
 {
@@ -12,6 +13,7 @@ int PMPI_Barrier(MPI_Comm comm)
     MPI_ENTER("Barrier", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_barrier(c, &error));
     struct group *g = engine_group(c);
     if (mpi_under_way == 0)
         g->take = NULL; /* a barrier in one trap */
@@ -48,6 +50,7 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     MPI_ENTER("Bcast", c, root, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_broadcast(c, buffer, count, datatype, root, &error));
     const struct mpi_type *t = check_data(buffer, count, datatype, &error);
     if (error == MPI_SUCCESS)
         error = check_root(c, root);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpio/mpi/coll_parts.h"
+#define ICOLL_WEAK
+#include "libpio/mpi/icoll.h"
 
 /* The lengths of all parts, and one more element, their sum; the caller frees them. NULL: no memory. */
 static int *list_bytes(const struct parts *p, int size)
@@ -183,6 +184,7 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     MPI_ENTER("Gather", c, root, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_gather(c, sendbuf, sendcount, sendtype, &all, recvtype, root, &error));
     return mpi_leave(c, gather(c, sendbuf, sendcount, sendtype, &all, recvtype, root));
 }
 MPI_NAME(Gather);
@@ -196,6 +198,7 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     MPI_ENTER("Gatherv", c, root, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_gather(c, sendbuf, sendcount, sendtype, &all, recvtype, root, &error));
     return mpi_leave(c, gather(c, sendbuf, sendcount, sendtype, &all, recvtype, root));
 }
 MPI_NAME(Gatherv);
@@ -268,6 +271,7 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     MPI_ENTER("Scatter", c, root, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_scatter(c, &all, sendtype, recvbuf, recvcount, recvtype, root, &error));
     return mpi_leave(c, scatter(c, &all, sendtype, recvbuf, recvcount, recvtype, root));
 }
 MPI_NAME(Scatter);
@@ -281,6 +285,7 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
     MPI_ENTER("Scatterv", c, root, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_scatter(c, &all, sendtype, recvbuf, recvcount, recvtype, root, &error));
     return mpi_leave(c, scatter(c, &all, sendtype, recvbuf, recvcount, recvtype, root));
 }
 MPI_NAME(Scatterv);
@@ -335,6 +340,7 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     MPI_ENTER("Allgather", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_all_gather(c, sendbuf, sendcount, sendtype, &all, recvtype, &error));
     return mpi_leave(c, all_gather(c, sendbuf, sendcount, sendtype, &all, recvtype));
 }
 MPI_NAME(Allgather);
@@ -348,6 +354,7 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     MPI_ENTER("Allgatherv", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_all_gather(c, sendbuf, sendcount, sendtype, &all, recvtype, &error));
     return mpi_leave(c, all_gather(c, sendbuf, sendcount, sendtype, &all, recvtype));
 }
 MPI_NAME(Allgatherv);
@@ -403,6 +410,7 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     MPI_ENTER("Alltoall", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_exchange(c, &to, sendtype, &from, recvtype, &error));
     return mpi_leave(c, exchange(c, &to, sendtype, &from, recvtype));
 }
 MPI_NAME(Alltoall);
@@ -417,6 +425,7 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     MPI_ENTER("Alltoallv", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_exchange(c, &to, sendtype, &from, recvtype, &error));
     return mpi_leave(c, exchange(c, &to, sendtype, &from, recvtype));
 }
 MPI_NAME(Alltoallv);
@@ -432,6 +441,7 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     MPI_ENTER("Alltoallw", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_exchange(c, &to, MPI_DATATYPE_NULL, &from, MPI_DATATYPE_NULL, &error));
     return mpi_leave(c, exchange(c, &to, MPI_DATATYPE_NULL, &from, MPI_DATATYPE_NULL));
 }
 MPI_NAME(Alltoallw);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpio/mpi/collectives.h"
-#include "libpio/mpi/reduction.h"
+#define ICOLL_WEAK
+#include "libpio/mpi/icoll.h"
 #include "vertex/contract/errors.h"
 
 /* ---- The order of ranks ---- */
@@ -98,6 +98,7 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     MPI_ENTER("Reduce", c, root, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_reduce(c, sendbuf, recvbuf, count, datatype, op, root, &error));
     bool is_root = c->group.rank == root;
     int error = check_root(c, root);
     if (error == MPI_SUCCESS && sendbuf == MPI_IN_PLACE && !is_root)
@@ -125,6 +126,7 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     MPI_ENTER("Allreduce", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_all_reduce(c, sendbuf, recvbuf, count, datatype, op, &error));
     int error = reduction_check(&r, sendbuf, recvbuf, count, datatype, op, true);
     if (error == MPI_SUCCESS)
         error = reduction_begin(&r, count);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpio/mpi/collectives.h"
-#include "libpio/mpi/reduction.h"
+#define ICOLL_WEAK
+#include "libpio/mpi/icoll.h"
 
 /* ---- Scans ---- */
 
@@ -47,6 +47,8 @@ static int scan(struct mpi_comm *c, const void *sendbuf, void *recvbuf, int coun
         MPI_ENTER(#name, c, MPI_NO_PEER, MPI_NO_PEER);                                                              \
         if (!c)                                                                                                     \
             return mpi_fail_comm(comm);                                                                             \
+        if (c->local)                                                                                               \
+            return mpi_fail(c, mpi_error(MPI_ERR_COMM, "it is an intercommunicator", 0, 0));                        \
         return mpi_leave(c, scan(c, sendbuf, recvbuf, count, datatype, op, is_exclusive));                          \
     }                                                                                                               \
     MPI_NAME(name);
@@ -113,6 +115,7 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     MPI_ENTER("Reduce_scatter", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_reduce_scatter(c, sendbuf, recvbuf, recvcounts, recvcounts ? 0 : -1, datatype, op, &error));
     return mpi_leave(c, reduce_and_scatter(c, sendbuf, recvbuf, recvcounts, recvcounts ? 0 : -1, datatype, op));
 }
 MPI_NAME(Reduce_scatter);
@@ -125,6 +128,7 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     MPI_ENTER("Reduce_scatter_block", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    ICOLL_IF_INTER(c, icoll_reduce_scatter(c, sendbuf, recvbuf, NULL, recvcount, datatype, op, &error));
     return mpi_leave(c, reduce_and_scatter(c, sendbuf, recvbuf, NULL, recvcount, datatype, op));
 }
 MPI_NAME(Reduce_scatter_block);

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpio/mpi/collectives.h"
+#include "libpio/mpi/comms.h"
 #include "libpio/mpi/groups.h"
 #include "libpio/mpi/requests.h"
 #include "vertex/contract/errors.h"
 
-enum { WORDS = COMMS_MAX / 32, NONE = -1 };
-
 static struct mpi_comm *dying;
 static uint32_t nth[COMMS_MAX]; /* use of each number */
-static int uses_of_world = 1;   /* its lists last until the end */
+static int reserved[COMMS_WORDS];
+static int holders;           /* that have told which numbers are free, so these stay so */
+static int uses_of_world = 1; /* its lists last until the end */
 
 /* ---- Free ---- */
 
@@ -41,18 +41,35 @@ static void drop_shadow(int number)
     free(shadow);
 }
 
+void comms_drop(struct mpi_comm *c)
+{
+    receive_drop_all(c, true);
+    drop_shadow(c->number);
+    mpi_world.comm[c->number] = NULL;
+    mpi_tell_anew();
+    drop(c);
+}
+
 static void bury(void)
 {
     if (mpi_under_way > 0 || mpi_kept > 0 || requests_used() > 0)
         return;
     for (struct mpi_comm *c = dying, *next; c; c = next) {
         next = c->next;
-        receive_drop_all(c, true);
-        drop_shadow(c->number);
-        mpi_world.comm[c->number] = NULL;
-        drop(c);
+        comms_drop(c);
     }
     dying = NULL;
+}
+
+static void let_die(struct mpi_comm *c)
+{
+    mpi_use_errhandler(c->errhandler, -1);
+    c->errhandler = MPI_ERRORS_ARE_FATAL;
+    c->handle = NULL;
+    c->next = dying;
+    dying = c;
+    if (c->local)
+        let_die(c->local);
 }
 
 int PMPI_Comm_free(MPI_Comm *comm)
@@ -64,11 +81,12 @@ int PMPI_Comm_free(MPI_Comm *comm)
         return mpi_fail_comm(*comm);
     if (!c->uses)
         return mpi_fail(c, mpi_error(MPI_ERR_COMM, "it is predefined", 0, 0));
-    mpi_use_errhandler(c->errhandler, -1);
-    c->errhandler = MPI_ERRORS_ARE_FATAL;
-    c->handle = NULL;
-    c->next = dying;
-    dying = c;
+    int error = attributes_delete ? attributes_delete(c) : MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        return mpi_fail(c, error);
+    if (topology_free)
+        topology_free(c);
+    let_die(c);
     bury();
     mpi_tell_anew();
     *comm = MPI_COMM_NULL;
@@ -76,47 +94,105 @@ int PMPI_Comm_free(MPI_Comm *comm)
 }
 MPI_NAME(Comm_free);
 
-/* ---- Make ---- */
+/* ---- Numbers ---- */
 
-/* The members agree on a number; `number` of all: NONE if none is free. Returns a result of collect.h. */
-static int agree(struct group *g, int type, int *number)
+void comms_list_free(int set[COMMS_WORDS])
 {
-    int set[WORDS] = {0}, room[WORDS];
-
     bury();
+    memset(set, 0, COMMS_WORDS * sizeof *set);
     for (int i = 0; i < COMMS_MAX; i++)
         set[i / 32] |= mpi_world.comm[i] ? 0 : (int)(1u << i % 32);
-    int result =
-        collect_all_reduce(g, &(struct collect_reduction){set, room, WORDS, sizeof(int), collect_and_ints}, type);
-    *number = NONE;
-    for (int i = WORDS - 1; i >= 0; i--)
+    for (int i = 0; i < COMMS_WORDS; i++)
+        set[i] &= ~reserved[i];
+}
+
+void comms_hold(bool holds)
+{
+    holders += holds ? 1 : -1;
+}
+
+bool comms_reserve(int number, bool keeps)
+{
+    int bit = (int)(1u << number % 32), *word = &reserved[number / 32];
+
+    if (keeps && (holders > 0 || mpi_world.comm[number] || *word & bit))
+        return false;
+    *word = keeps ? *word | bit : *word & ~bit;
+    return true;
+}
+
+int comms_lowest(const int set[COMMS_WORDS])
+{
+    for (int i = 0; i < COMMS_WORDS; i++)
         if (set[i] != 0)
-            *number = 32 * i + __builtin_ctz((unsigned)set[i]);
+            return 32 * i + __builtin_ctz((unsigned)set[i]);
+    return COMMS_NONE;
+}
+
+static int agree_on_set(struct group *g, int type, int set[COMMS_WORDS])
+{
+    int room[COMMS_WORDS];
+
+    comms_list_free(set);
+    comms_hold(true);
+    int result =
+        collect_all_reduce(g, &(struct collect_reduction){set, room, COMMS_WORDS, sizeof(int), collect_and_ints}, type);
+    comms_hold(false);
     return result;
 }
 
-/* Makes this process's communicator of that number. Its group is the parent's, or has these ranks of MPI_COMM_WORLD. */
-static int make(const struct mpi_comm *parent, int number, const int *world_rank, int size, MPI_Comm *newcomm)
+int comms_agree_in(struct group *g, int type, int *number)
 {
-    struct mpi_comm *c = calloc(1, sizeof *c);
+    int set[COMMS_WORDS], result = agree_on_set(g, type, set);
 
-    if (c && !world_rank && parent->number != 1) {
+    *number = comms_lowest(set);
+    return result;
+}
+
+int comms_agree(struct mpi_comm *c, int number[2], bool two)
+{
+    struct mpi_comm *own = c->local ? c->local : c;
+    int set[COMMS_WORDS];
+
+    comms_hold(true);
+    int error =
+        collective_error(own, agree_on_set(engine_group(own), COLLECTIVE_TYPE(own->number, COLLECTIVE_MAKE), set));
+
+    if (error == MPI_SUCCESS && c->local)
+        error = intercomm_agree(c, set);
+    comms_hold(false);
+    number[0] = number[1] = comms_lowest(set);
+    if (two && number[0] != COMMS_NONE) {
+        set[number[0] / 32] &= set[number[0] / 32] - 1;
+        number[1] = comms_lowest(set);
+    }
+    if (error == MPI_SUCCESS && number[1] == COMMS_NONE)
+        error = mpi_error(MPI_ERR_OTHER, "there are %ld communicators, more are not possible", COMMS_MAX, 0);
+    return error;
+}
+
+/* ---- Make ---- */
+
+/* The lists of a group, shared with the parent's if it is the same; NULL: no memory. */
+static bool make_group(struct mpi_comm *c, const struct mpi_comm *parent, const int *world_rank, int size)
+{
+    int own = mpi_world.group.rank;
+
+    if (!world_rank && parent->number != 1) {
         c->uses = parent->uses ? parent->uses : &uses_of_world;
         c->group = parent->group;
-    } else if (c) {
-        int own = mpi_world.group.rank;
-
-        c->uses = calloc(1, sizeof *c->uses);
-        if (!c->uses ||
-            group_make_in(&c->group, &mpi_world.group, world_rank ? world_rank : &own, world_rank ? size : 1) < 0) {
-            free(c->uses);
-            free(c);
-            c = NULL;
-        }
+        return true;
     }
-    if (!c)
-        return mpi_error(MPI_ERR_NO_MEM, "no memory for a communicator of %ld", world_rank ? size : parent->group.size,
-                         0);
+    c->uses = calloc(1, sizeof *c->uses);
+    if (c->uses &&
+        group_make_in(&c->group, &mpi_world.group, world_rank ? world_rank : &own, world_rank ? size : 1) >= 0)
+        return true;
+    free(c->uses);
+    return false;
+}
+
+void comms_enter(struct mpi_comm *c, const struct mpi_comm *parent, int number)
+{
     ++*c->uses;
     c->number = number;
     c->handle = HANDLE_OF(MPI_Comm, HANDLE_COMM, number, ++nth[number]);
@@ -126,34 +202,54 @@ static int make(const struct mpi_comm *parent, int number, const int *world_rank
     mpi_drop_comm = drop;
     mpi_tell_anew();
     receive_early(c);
-    *newcomm = c->handle;
+}
+
+int comms_make(const struct mpi_comm *parent, int number, const int *world_rank, int size, struct mpi_comm **made)
+{
+    struct mpi_comm *c = calloc(1, sizeof *c);
+
+    *made = NULL;
+    if (!c || !make_group(c, parent, world_rank, size)) {
+        free(c);
+        return comms_no_memory(world_rank ? size : parent->group.size);
+    }
+    comms_enter(c, parent, number);
+    *made = c;
     return MPI_SUCCESS;
 }
 
-/* After the agreement: an error, or this process's new communicator if it is one of those. */
-static int finish(struct mpi_comm *parent, int result, int number, const int *world_rank, int size, bool is_member,
-                  MPI_Comm *newcomm)
+int comms_copy_attached(const struct mpi_comm *from, struct mpi_comm **made)
 {
-    int error = collective_error(parent, result);
+    int error = attributes_copy ? attributes_copy(from, *made) : MPI_SUCCESS;
 
-    if (error == MPI_SUCCESS && number == NONE)
-        error = mpi_error(MPI_ERR_OTHER, "there are %ld communicators, more are not possible", COMMS_MAX, 0);
-    *newcomm = MPI_COMM_NULL;
-    if (error == MPI_SUCCESS && is_member)
-        error = make(parent, number, world_rank, size, newcomm);
-    return mpi_leave(parent, error);
+    if (error == MPI_SUCCESS && topology_copy)
+        error = topology_copy(from, *made);
+    if (error == MPI_SUCCESS)
+        return error;
+    let_die(*made);
+    *made = NULL;
+    return error;
+}
+
+int comms_dup(struct mpi_comm *c, struct mpi_comm **made)
+{
+    int number[2], error = comms_agree(c, number, c->local);
+
+    *made = NULL;
+    if (error == MPI_SUCCESS)
+        error = c->local ? intercomm_dup(c, number, made) : comms_make(c, number[0], NULL, 0, made);
+    return error == MPI_SUCCESS ? comms_copy_attached(c, made) : error;
 }
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    struct mpi_comm *c = mpi_find_comm(comm);
-    int number;
+    struct mpi_comm *c = mpi_find_comm(comm), *made;
 
     MPI_ENTER("Comm_dup", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
-    int result = agree(engine_group(c), COLLECTIVE_TYPE(c->number, COLLECTIVE_MAKE), &number);
-    return finish(c, result, number, NULL, 0, true, newcomm);
+    int error = comms_dup(c, &made);
+    return mpi_leave(c, comms_give(error, made, newcomm));
 }
 MPI_NAME(Comm_dup);
 
@@ -164,37 +260,64 @@ static const struct mpi_group *check_group(const struct mpi_comm *c, MPI_Group g
 
     *error = g ? MPI_SUCCESS : mpi_error(MPI_ERR_GROUP, "0x%lx is none", (long)group, 0);
     for (int i = 0; g && i < g->size && *error == MPI_SUCCESS; i++) {
-        int rank = collect_rank_of(&c->group, collect_process(&mpi_world.group, g->world_rank[i]));
+        const struct group *own = comms_own_group(c);
+        int rank = collect_rank_of(own, collect_process(&mpi_world.group, g->world_rank[i]));
 
-        if (rank < 0 || rank >= c->group.size)
+        if (rank < 0 || rank >= own->size)
             *error = mpi_error(MPI_ERR_GROUP, "its rank %ld is not in the communicator", i, 0);
     }
     return g;
 }
 
+/* The members of a group make theirs; all agree on its number. */
+int comms_create(struct mpi_comm *c, const struct mpi_group *g, struct mpi_comm **made)
+{
+    int number[2], error = comms_agree(c, number, false);
+
+    *made = NULL;
+    if (error == MPI_SUCCESS && groups_rank_of(g, mpi_world.group.rank) != MPI_UNDEFINED)
+        error = comms_make(c, number[0], g->world_rank, g->size, made);
+    return error;
+}
+
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
-    struct mpi_comm *c = mpi_find_comm(comm);
-    int number, error;
+    struct mpi_comm *c = mpi_find_comm(comm), *made = NULL;
+    int error;
 
     MPI_ENTER("Comm_create", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
     const struct mpi_group *g = check_group(c, group, &error);
-    if (error != MPI_SUCCESS)
-        return mpi_fail(c, error);
-    int result = agree(engine_group(c), COLLECTIVE_TYPE(c->number, COLLECTIVE_MAKE), &number);
-    return finish(c, result, number, g->world_rank, g->size, groups_rank_of(g, mpi_world.group.rank) != MPI_UNDEFINED,
-                  newcomm);
+    if (error == MPI_SUCCESS)
+        error = c->local ? intercomm_create(c, group, &made) : comms_create(c, g, &made);
+    return mpi_leave(c, comms_give(error, made, newcomm));
 }
 MPI_NAME(Comm_create);
 
 /* Only the members of the group call it, and agree among themselves. */
+static int create_group(struct mpi_comm *c, const struct mpi_group *g, struct mpi_comm **made)
+{
+    struct group members;
+    int number = COMMS_NONE;
+
+    mpi_world.group.take = engine_group(c)->take;
+    int result = group_make_in(&members, &mpi_world.group, g->world_rank, g->size);
+    if (result >= 0) {
+        result = comms_agree_in(&members, COLLECTIVE_TYPE(c->number, COLLECTIVE_MAKE), &number);
+        group_free(&members);
+    }
+    if (result < 0)
+        return collective_error(c, result);
+    if (number == COMMS_NONE)
+        return mpi_error(MPI_ERR_OTHER, "there are %ld communicators, more are not possible", COMMS_MAX, 0);
+    return comms_make(c, number, g->world_rank, g->size, made);
+}
+
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct group members;
-    int number = NONE, error;
+    struct mpi_comm *c = mpi_find_comm(comm), *made = NULL;
+    int error;
 
     MPI_ENTER("Comm_create_group", c, MPI_NO_PEER, tag);
     if (!c)
@@ -202,18 +325,11 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
     const struct mpi_group *g = check_group(c, group, &error);
     if (error == MPI_SUCCESS && tag < 0)
         error = mpi_error(MPI_ERR_TAG, "%ld", tag, 0);
-    if (error != MPI_SUCCESS)
-        return mpi_fail(c, error);
-    *newcomm = MPI_COMM_NULL;
-    if (groups_rank_of(g, mpi_world.group.rank) == MPI_UNDEFINED)
-        return MPI_SUCCESS;
-    mpi_world.group.take = engine_group(c)->take;
-    int result = group_make_in(&members, &mpi_world.group, g->world_rank, g->size);
-    if (result >= 0) {
-        result = agree(&members, COLLECTIVE_TYPE(c->number, COLLECTIVE_MAKE), &number);
-        group_free(&members);
-    }
-    return finish(c, result, number, g->world_rank, g->size, true, newcomm);
+    if (error == MPI_SUCCESS && c->local)
+        error = mpi_error(MPI_ERR_COMM, "it is an intercommunicator", 0, 0);
+    if (error == MPI_SUCCESS && groups_rank_of(g, mpi_world.group.rank) != MPI_UNDEFINED)
+        error = create_group(c, g, &made);
+    return mpi_leave(c, comms_give(error, made, newcomm));
 }
 MPI_NAME(Comm_create_group);
 
@@ -244,62 +360,71 @@ static int find_alike(const struct mpi_comm *c, struct choice *all, int *world_r
     return n;
 }
 
-static int split(struct mpi_comm *c, int color, int key, MPI_Comm *newcomm)
+int comms_split(struct mpi_comm *c, int color, int key, struct mpi_comm **made)
 {
     struct group *g = engine_group(c);
     const struct choice own = {color, key, mpi_world.group.rank};
     struct choice *all = malloc((size_t)g->size * (sizeof *all + 2 * sizeof(int)));
-    int *bytes = (int *)(all + g->size), *world_rank = bytes + g->size, number, size = 0;
+    int *bytes = (int *)(all + g->size), *world_rank = bytes + g->size, number[2], size = 0;
 
     if (!all)
-        return mpi_fail(c, mpi_error(MPI_ERR_NO_MEM, "no memory for the colors of %ld ranks", g->size, 0));
+        return mpi_error(MPI_ERR_NO_MEM, "no memory for the colors of %ld ranks", g->size, 0);
     for (int i = 0; i < g->size; i++)
         bytes[i] = sizeof own;
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_MAKE), result = collect_all_gather(g, &own, all, bytes, type);
-    if (result >= 0)
-        result = agree(g, type, &number);
-    if (result >= 0 && color != MPI_UNDEFINED)
+    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_MAKE);
+    int error = collective_error(c, collect_all_gather(g, &own, all, bytes, type));
+    if (error == MPI_SUCCESS)
+        error = comms_agree(c, number, false);
+    if (error == MPI_SUCCESS && color != MPI_UNDEFINED) {
         size = find_alike(c, all, world_rank);
-    int error = finish(c, result, number, world_rank, size, color != MPI_UNDEFINED, newcomm);
+        error = comms_make(c, number[0], world_rank, size, made);
+    }
     free(all);
     return error;
 }
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-    struct mpi_comm *c = mpi_find_comm(comm);
+    struct mpi_comm *c = mpi_find_comm(comm), *made = NULL;
+    int error = MPI_SUCCESS;
 
     MPI_ENTER("Comm_split", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
     if (color < 0 && color != MPI_UNDEFINED)
-        return mpi_fail(c, mpi_error(MPI_ERR_ARG, "color %ld", color, 0));
-    return split(c, color, key, newcomm);
+        error = mpi_error(MPI_ERR_ARG, "color %ld", color, 0);
+    if (error == MPI_SUCCESS)
+        error = c->local ? intercomm_split(c, color, key, &made) : comms_split(c, color, key, &made);
+    return mpi_leave(c, comms_give(error, made, newcomm));
 }
 MPI_NAME(Comm_split);
 
 /* ---- What is known of one ---- */
 
+static int compare_groups(const struct group *a, const struct group *b)
+{
+    int common = 0, same_place = 0;
+
+    for (int i = 0; i < a->size; i++) {
+        int rank = collect_rank_of(b, collect_process(a, i));
+
+        common += rank >= 0 && rank < b->size;
+        same_place += rank == i && rank < b->size;
+    }
+    if (a->size != b->size || common < a->size)
+        return MPI_UNEQUAL;
+    return same_place == a->size ? MPI_CONGRUENT : MPI_SIMILAR;
+}
+
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     struct mpi_comm *a = mpi_find_comm(comm1), *b = mpi_find_comm(comm2);
-    int common = 0, same_place = 0;
 
     MPI_ENTER("Comm_compare", a, MPI_NO_PEER, MPI_NO_PEER);
     if (!a || !b)
         return mpi_fail_comm(a ? comm2 : comm1);
-    for (int i = 0; i < a->group.size; i++) {
-        int rank = collect_rank_of(&b->group, collect_process(&a->group, i));
-
-        common += rank >= 0 && rank < b->group.size;
-        same_place += rank == i && rank < b->group.size;
-    }
-    if (a == b)
-        *result = MPI_IDENT;
-    else if (a->group.size != b->group.size || common < a->group.size)
-        *result = MPI_UNEQUAL;
-    else
-        *result = same_place == a->group.size ? MPI_CONGRUENT : MPI_SIMILAR;
+    int own = compare_groups(comms_own_group(a), comms_own_group(b)), other = compare_groups(&a->group, &b->group);
+    *result = a == b ? MPI_IDENT : !a->local != !b->local ? MPI_UNEQUAL : own > other ? own : other;
     return MPI_SUCCESS;
 }
 MPI_NAME(Comm_compare);
@@ -311,7 +436,7 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
     MPI_ENTER("Comm_test_inter", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
-    *flag = 0;
+    *flag = c->local != NULL;
     return MPI_SUCCESS;
 }
 MPI_NAME(Comm_test_inter);

@@ -131,9 +131,10 @@ MPI_NAME(Errhandler_free);
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
     MPI_ENTER("Error_class", NULL, MPI_NO_PEER, MPI_NO_PEER);
-    if (!mpi_class_text(errorcode))
+    int class = codes_class ? codes_class(errorcode) : errorcode;
+    if (!mpi_class_text(errorcode) && class == errorcode)
         return mpi_fail_alone(mpi_error(MPI_ERR_ARG, "%ld is no error code", errorcode, 0));
-    *errorclass = errorcode;
+    *errorclass = class;
     return MPI_SUCCESS;
 }
 MPI_NAME(Error_class);
@@ -142,6 +143,7 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     const char *text = mpi_class_text(errorcode);
 
+    text = text || !codes_text ? text : codes_text(errorcode);
     MPI_ENTER("Error_string", NULL, MPI_NO_PEER, MPI_NO_PEER);
     if (!text)
         return mpi_fail_alone(mpi_error(MPI_ERR_ARG, "%ld is no error code", errorcode, 0));

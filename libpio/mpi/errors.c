@@ -12,6 +12,7 @@
 struct mpi_world mpi_world;
 void (*mpi_drop_comm)(struct mpi_comm *c);
 struct mpi_call mpi_call;
+int *mpi_last_code;
 void (*mpi_call_errhandler)(struct mpi_comm *comm, int code);
 
 struct abi_call mpi_told __attribute__((aligned(ABI_CALL_BYTES)));

@@ -63,21 +63,27 @@ static int finish(struct mpi_group *g, int error, MPI_Group *newgroup)
     return mpi_fail_alone(error != MPI_SUCCESS ? error : mpi_error(MPI_ERR_NO_MEM, "no memory for a group", 0, 0));
 }
 
+int groups_of(const struct group *members, MPI_Group *group)
+{
+    int error = MPI_SUCCESS;
+    struct mpi_group *g = new_group(members->size, &error);
+
+    if (g)
+        for (; g->size < members->size; g->size++)
+            g->world_rank[g->size] = collect_rank_of(&mpi_world.group, collect_process(members, g->size));
+    return finish(g, error, group);
+}
+
 /* ---- What a group is ---- */
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    int error = MPI_SUCCESS;
 
     MPI_ENTER("Comm_group", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
-    struct mpi_group *g = new_group(c->group.size, &error);
-    if (g)
-        for (; g->size < c->group.size; g->size++)
-            g->world_rank[g->size] = collect_rank_of(&mpi_world.group, collect_process(&c->group, g->size));
-    return finish(g, error, group);
+    return groups_of(c->local ? &c->local->group : &c->group, group);
 }
 MPI_NAME(Comm_group);
 

@@ -12,6 +12,9 @@ struct mpi_group {
 /* NULL: no such group. */
 const struct mpi_group *groups_find(MPI_Group handle);
 
+/* Makes one of these members, for the program; the way out of a call. */
+int groups_of(const struct group *members, MPI_Group *group);
+
 /* The rank of a process of MPI_COMM_WORLD; MPI_UNDEFINED. */
 int groups_rank_of(const struct mpi_group *g, int world_rank);
 

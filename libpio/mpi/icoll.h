@@ -36,4 +36,16 @@ struct schedule *icoll_all_reduce(struct mpi_comm *c, const void *sendbuf, void 
 struct schedule *icoll_reduce_scatter(struct mpi_comm *c, const void *sendbuf, void *recvbuf, const int counts[],
                                       int count, MPI_Datatype datatype, MPI_Op op, int *error) ICOLL;
 
+int schedule_run(struct schedule *s, int error) ICOLL;
+
+/* In a blocking call: on an intercommunicator, it is the schedule that `make` makes, with an `error` for it. */
+#define ICOLL_IF_INTER(c, make)                          \
+    do {                                                 \
+        if ((c)->local) {                                \
+            int error;                                   \
+            struct schedule *s = make;                   \
+            return mpi_leave(c, schedule_run(s, error)); \
+        }                                                \
+    } while (0)
+
 #endif

@@ -1,9 +1,9 @@
 /* The nonblocking calls of icoll_parts.c [5.12.3 to 5.12.6]. */
 #include "libpio/mpi/icoll.h"
 
-#define EQUAL(address, n)                           \
-    {                                               \
-        .buf = (void *)(address), .count = (n)      \
+#define EQUAL(address, n)                      \
+    {                                          \
+        .buf = (void *)(address), .count = (n) \
     }
 #define BY_LISTS(address, list, places)                                                 \
     {                                                                                   \
@@ -15,15 +15,15 @@
     }
 
 /* The body of a call whose schedule `make` makes. */
-#define BEGIN(name, root, make)                         \
-    do {                                                \
-        struct mpi_comm *c = mpi_find_comm(comm);       \
-        int error;                                      \
-                                                        \
-        MPI_ENTER(name, c, root, MPI_NO_PEER);          \
-        if (!c)                                         \
-            return mpi_fail_comm(comm);                 \
-        struct schedule *s = make;                      \
+#define BEGIN(name, root, make)                                 \
+    do {                                                        \
+        struct mpi_comm *c = mpi_find_comm(comm);               \
+        int error;                                              \
+                                                                \
+        MPI_ENTER(name, c, root, MPI_NO_PEER);                  \
+        if (!c)                                                 \
+            return mpi_fail_comm(comm);                         \
+        struct schedule *s = make;                              \
         return mpi_leave(c, schedule_begin(s, error, request)); \
     } while (0)
 

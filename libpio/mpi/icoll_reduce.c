@@ -223,18 +223,18 @@ static struct schedule *scan(struct mpi_comm *c, const void *sendbuf, void *recv
 
 /* ---- The calls ---- */
 
-#define CALL(name, root, list, arguments, make)                     \
-    int PMPI_##name list                                            \
-    {                                                               \
-        struct mpi_comm *c = mpi_find_comm(comm);                   \
-        int error;                                                  \
-                                                                    \
-        MPI_ENTER(#name, c, root, MPI_NO_PEER);                     \
-        if (!c)                                                     \
-            return mpi_fail_comm(comm);                             \
-        struct schedule *s = make arguments;                        \
-        return mpi_leave(c, schedule_begin(s, error, request));     \
-    }                                                               \
+#define CALL(name, root, list, arguments, make)                 \
+    int PMPI_##name list                                        \
+    {                                                           \
+        struct mpi_comm *c = mpi_find_comm(comm);               \
+        int error;                                              \
+                                                                \
+        MPI_ENTER(#name, c, root, MPI_NO_PEER);                 \
+        if (!c)                                                 \
+            return mpi_fail_comm(comm);                         \
+        struct schedule *s = make arguments;                    \
+        return mpi_leave(c, schedule_begin(s, error, request)); \
+    }                                                           \
     MPI_NAME(name);
 
 CALL(Ireduce, root,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/mpi/comms.h"
 #include "libpio/mpi/requests.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
@@ -151,6 +152,9 @@ int PMPI_Finalize(void)
 {
     MPI_ENTER("Finalize", &world, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
+    int error = attributes_delete ? attributes_delete(&self) : MPI_SUCCESS; /* first of all [8.7.1] */
+    if (error != MPI_SUCCESS)
+        return mpi_fail(&self, error);
     while (sends_are_under_way())
         engine_step(true);
     mpi_tell_wait();

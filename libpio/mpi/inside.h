@@ -63,7 +63,9 @@ enum handle_kind {
     HANDLE_ERRHANDLER,
     HANDLE_TYPE,
     HANDLE_OP,
-    HANDLE_GROUP
+    HANDLE_GROUP,
+    HANDLE_INFO,
+    HANDLE_FILE
 };
 
 /* In an intercommunicator [6.6], `group` is the remote group, with this process's rank in its own one, which is that of
@@ -76,9 +78,11 @@ struct mpi_comm {
     int number;
     MPI_Comm handle;
     MPI_Errhandler errhandler;
-    struct mpi_queue posted;     /* receives that wait for a message: struct mpi_request */
-    struct mpi_queue unexpected; /* messages that wait for a receive: struct mpi_arrival */
-    uint32_t next_tag;           /* of a shadow: of the next schedule */
+    struct mpi_queue posted;      /* receives that wait for a message: struct mpi_request */
+    struct mpi_queue unexpected;  /* messages that wait for a receive: struct mpi_arrival */
+    struct attribute *attributes; /* attributes.c */
+    struct topology *topology;    /* topology.c */
+    uint32_t next_tag;            /* of a shadow: of the next schedule */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -193,6 +197,12 @@ _Noreturn void mpi_end_job(int status);
 
 /* The text of a class; NULL: there is none. */
 const char *mpi_class_text(int class);
+
+/* Codes that the program has added (error_codes.c): the last one, NULL: there is none; a code's class, or, if it is
+ * none, the code itself; and its text, NULL: it is none. */
+extern int *mpi_last_code;
+int codes_class(int code) __attribute__((weak));
+const char *codes_text(int code) __attribute__((weak));
 
 /* Calls a function of the program for errors; NULL: it has none. Set by errhandlers.c. */
 extern void (*mpi_call_errhandler)(struct mpi_comm *comm, int code);

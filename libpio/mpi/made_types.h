@@ -54,6 +54,11 @@ void made_free(MPI_Datatype handle);
 /* A handle of that type: the given one if it is predefined, else a new one; MPI_DATATYPE_NULL: no memory. */
 MPI_Datatype made_new_handle(const struct mpi_type *t, MPI_Datatype given);
 
+/* What is attached to a type is copied with it, and deleted with it (type_records.c); NULL: nothing is attached to any.
+ * Classes. */
+int type_records_copy(MPI_Datatype from, MPI_Datatype to) __attribute__((weak));
+int type_records_delete(MPI_Datatype type) __attribute__((weak));
+
 struct made_piece piece_of(const struct mpi_type *t);
 /* `count` times a piece, `stride` bytes apart. */
 struct made_piece piece_repeat(struct made_type *t, const struct made_piece *p, long count, long stride);

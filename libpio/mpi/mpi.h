@@ -32,6 +32,8 @@ typedef struct mpi_request_handle *MPI_Request;
 typedef struct mpi_message_handle *MPI_Message;
 typedef struct mpi_group_handle *MPI_Group;
 typedef struct mpi_errhandler_handle *MPI_Errhandler;
+typedef struct mpi_info_handle *MPI_Info;
+typedef struct mpi_win_handle *MPI_Win; /* there are none */
 
 typedef struct {
     int MPI_SOURCE, MPI_TAG, MPI_ERROR;
@@ -57,6 +59,10 @@ typedef struct {
 #define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x14000001)
 #define MPI_ERRORS_RETURN    ((MPI_Errhandler)0x14000002)
 
+#define MPI_INFO_NULL ((MPI_Info)0x18000000)
+#define MPI_INFO_ENV  ((MPI_Info)0x18000001)
+#define MPI_WIN_NULL  ((MPI_Win)0x1a000000)
+
 #define MPI_PROC_NULL      (-2)
 #define MPI_ANY_SOURCE     (-1)
 #define MPI_ANY_TAG        (-1)
@@ -69,10 +75,15 @@ typedef struct {
 #define MPI_MAX_PROCESSOR_NAME         64
 #define MPI_MAX_ERROR_STRING           160
 #define MPI_MAX_OBJECT_NAME            64
+#define MPI_MAX_INFO_KEY               127
+#define MPI_MAX_INFO_VAL               1023
+#define MPI_MAX_PORT_NAME              64
 #define MPI_MAX_LIBRARY_VERSION_STRING 80
 
 enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
 enum { MPI_COMM_TYPE_SHARED = 1 };
+enum { MPI_CART = 1, MPI_GRAPH, MPI_DIST_GRAPH };
+enum { MPI_TYPECLASS_INTEGER = 1, MPI_TYPECLASS_REAL, MPI_TYPECLASS_COMPLEX };
 enum { MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR, MPI_UNEQUAL };
 
 /* Predefined types of C [3.2.2], and those for MPI_MINLOC and MPI_MAXLOC [5.9.4] */
@@ -222,6 +233,10 @@ enum {
 typedef void MPI_Comm_errhandler_function(MPI_Comm *, int *, ...);
 typedef void MPI_User_function(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
 
+typedef int MPI_Grequest_query_function(void *extra_state, MPI_Status *status);
+typedef int MPI_Grequest_free_function(void *extra_state);
+typedef int MPI_Grequest_cancel_function(void *extra_state, int complete);
+
 /* ---- Functions ---- */
 
 #define MPI_FUNCTION_(result, name, arguments) \
@@ -249,6 +264,12 @@ MPI_INT_FUNCTION_(Comm_create_errhandler, (MPI_Comm_errhandler_function * functi
 MPI_INT_FUNCTION_(Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler));
 MPI_INT_FUNCTION_(Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler));
 MPI_INT_FUNCTION_(Comm_call_errhandler, (MPI_Comm comm, int errorcode));
+MPI_INT_FUNCTION_(Add_error_class, (int *errorclass));
+MPI_INT_FUNCTION_(Add_error_code, (int errorclass, int *errorcode));
+MPI_INT_FUNCTION_(Add_error_string, (int errorcode, const char *string));
+MPI_INT_FUNCTION_(Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr));
+MPI_INT_FUNCTION_(Free_mem, (void *base));
+MPI_INT_FUNCTION_(Pcontrol, (const int level, ...));
 MPI_INT_FUNCTION_(Errhandler_free, (MPI_Errhandler * errhandler));
 
 /* Communicators [6] */
@@ -333,6 +354,9 @@ MPI_INT_FUNCTION_(Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *mess
 MPI_INT_FUNCTION_(Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status));
 MPI_INT_FUNCTION_(Mrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status));
 MPI_INT_FUNCTION_(Imrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request));
+MPI_INT_FUNCTION_(Grequest_start, (MPI_Grequest_query_function * query_fn, MPI_Grequest_free_function *free_fn,
+                                   MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request));
+MPI_INT_FUNCTION_(Grequest_complete, (MPI_Request request));
 MPI_INT_FUNCTION_(Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count));
 
 /* Types [4] */
@@ -363,6 +387,7 @@ MPI_INT_FUNCTION_(Type_create_darray,
                   (int size, int rank, int ndims, const int gsizes[], const int distribs[], const int dargs[],
                    const int psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
 MPI_INT_FUNCTION_(Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype));
+MPI_INT_FUNCTION_(Type_match_size, (int typeclass, int size, MPI_Datatype *datatype));
 MPI_INT_FUNCTION_(Type_commit, (MPI_Datatype * datatype));
 MPI_INT_FUNCTION_(Type_free, (MPI_Datatype * datatype));
 MPI_INT_FUNCTION_(Type_get_envelope,
@@ -383,6 +408,8 @@ MPI_INT_FUNCTION_(Status_set_elements, (MPI_Status * status, MPI_Datatype dataty
 MPI_INT_FUNCTION_(Status_set_elements_x, (MPI_Status * status, MPI_Datatype datatype, MPI_Count count));
 
 #include "mpi_collectives.h"
+#include "mpi_contexts.h"
+#include "mpi_unsupported.h"
 
 #ifdef __cplusplus
 }

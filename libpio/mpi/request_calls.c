@@ -42,9 +42,11 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!r->done)
         engine_poll();
     *flag = r->done;
+    if (r->done && r->mode == MODE_GENERAL)
+        error = requests_call_general(r, REQUESTS_QUERY, &r->status);
     if (r->done)
         status_give(status, r);
-    return MPI_SUCCESS;
+    return mpi_leave(r->comm, error);
 }
 MPI_NAME(Request_get_status);
 
@@ -60,7 +62,11 @@ int PMPI_Cancel(MPI_Request *request)
         return mpi_fail_alone(error != MPI_SUCCESS ? error : mpi_error(MPI_ERR_REQUEST, "it is not active", 0, 0));
     if (r->mode == MODE_RECEIVE)
         receive_cancel(r);
-    return MPI_SUCCESS;
+    else if (r->mode == MODE_SCHEDULE)
+        error = mpi_error(MPI_ERR_REQUEST, "it is of a collective call", 0, 0);
+    else if (r->mode == MODE_GENERAL)
+        error = requests_call_general(r, REQUESTS_CANCEL, NULL);
+    return mpi_leave(r->comm, error);
 }
 MPI_NAME(Cancel);
 

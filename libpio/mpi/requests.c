@@ -9,6 +9,7 @@
 #include "libpio/mpi/handles.h"
 
 void (*requests_start_buffered)(struct mpi_request *r);
+int (*requests_call_general)(struct mpi_request *r, enum requests_call which, MPI_Status *status);
 static struct handle_table table;
 static struct mpi_request *spare; /* given back, for the next */
 
@@ -27,11 +28,14 @@ struct mpi_request *requests_new(void)
     }
     r->handle = handle;
     r->is_persistent = false;
+    r->mode = MODE_STANDARD;
     return r;
 }
 
 void requests_free(struct mpi_request *r)
 {
+    if (r->mode == MODE_GENERAL)
+        requests_call_general(r, REQUESTS_FREE, NULL);
     if (r->handle != MPI_REQUEST_NULL)
         handle_free(&table, r->handle);
     mpi_kept -= r->is_persistent;
@@ -124,6 +128,8 @@ int requests_end(struct mpi_request *r, MPI_Request *handle, MPI_Status *status)
 {
     int error = r->error == MPI_SUCCESS ? r->error : mpi_error_again(&r->note, r->error);
 
+    if (r->mode == MODE_GENERAL)
+        error = requests_call_general(r, REQUESTS_QUERY, &r->status);
     status_give(status, r);
     r->is_active = false;
     if (!r->is_persistent) {

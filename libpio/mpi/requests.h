@@ -60,6 +60,11 @@ void requests_drop_all(void);
 /* How many there are. */
 int requests_used(void);
 
+/* Calls a function of a generalized request: of its status, of its end, or to cancel it. A class. Set by
+ * general_requests.c, if the program has any. */
+enum requests_call { REQUESTS_QUERY, REQUESTS_FREE, REQUESTS_CANCEL };
+extern int (*requests_call_general)(struct mpi_request *r, enum requests_call which, MPI_Status *status);
+
 /* Begins a buffered send. Set by bsend.c, if the program has any. */
 extern void (*requests_start_buffered)(struct mpi_request *r);
 

@@ -67,6 +67,11 @@ static int no_memory(void)
     return mpi_error(MPI_ERR_NO_MEM, "no memory for the steps of a collective call", 0, 0);
 }
 
+bool schedule_ready_for(struct mpi_comm *c)
+{
+    return find_shadow(c) && (!c->local || find_shadow(c->local));
+}
+
 struct schedule *schedule_new(struct mpi_comm *c, int *error)
 {
     struct schedule *s = calloc(1, sizeof *s);
@@ -74,8 +79,8 @@ struct schedule *schedule_new(struct mpi_comm *c, int *error)
     *error = s ? receive_prepare() : no_memory();
     if (s) {
         s->comm = c;
+        s->failed = !schedule_ready_for(c);
         s->shadow = find_shadow(c);
-        s->failed = !s->shadow || (c->local && !find_shadow(c->local));
         s->name = mpi_call.name;
     }
     return s;
@@ -115,8 +120,7 @@ static void add_message(struct schedule *s, enum step_kind kind, struct mpi_comm
                         const struct mpi_type *t, int peer)
 {
     if (peer != MPI_PROC_NULL)
-        add(s, (struct schedule_step){
-                   .kind = kind, .comm = comm, .buf = buf, .count = count, .type = t, .peer = peer});
+        add(s, (struct schedule_step){.kind = kind, .comm = comm, .buf = buf, .count = count, .type = t, .peer = peer});
 }
 
 void schedule_send(struct schedule *s, const void *buf, int count, const struct mpi_type *t, int peer)

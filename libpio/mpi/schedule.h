@@ -40,6 +40,9 @@ struct schedule {
 /* Begins a schedule on a communicator; *error is set. NULL: no memory. The name is of the call that the process is in. */
 struct schedule *schedule_new(struct mpi_comm *c, int *error);
 
+/* Makes the shadows of an intercommunicator; false: no memory. */
+bool schedule_ready_for(struct mpi_comm *c);
+
 /* Memory that is freed with it. NULL, and it cannot begin. */
 void *schedule_take(struct schedule *s, long bytes);
 

@@ -52,6 +52,42 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 }
 MPI_NAME(Type_get_extent);
 
+/* Integers and numbers of C by their size [17.1.9]. */
+int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+{
+    static const struct {
+        int class, size;
+        MPI_Datatype type;
+    } known[] = {{MPI_TYPECLASS_INTEGER, 1, MPI_INT8_T},
+                 {MPI_TYPECLASS_INTEGER, 2, MPI_INT16_T},
+                 {MPI_TYPECLASS_INTEGER, 4, MPI_INT32_T},
+                 {MPI_TYPECLASS_INTEGER, 8, MPI_INT64_T},
+                 {MPI_TYPECLASS_REAL, sizeof(float), MPI_FLOAT},
+                 {MPI_TYPECLASS_REAL, sizeof(double), MPI_DOUBLE},
+                 {MPI_TYPECLASS_REAL, sizeof(long double), MPI_LONG_DOUBLE},
+                 {MPI_TYPECLASS_COMPLEX, 2 * sizeof(float), MPI_C_FLOAT_COMPLEX},
+                 {MPI_TYPECLASS_COMPLEX, 2 * sizeof(double), MPI_C_DOUBLE_COMPLEX},
+                 {MPI_TYPECLASS_COMPLEX, 2 * sizeof(long double), MPI_C_LONG_DOUBLE_COMPLEX}};
+
+    MPI_ENTER("Type_match_size", NULL, MPI_NO_PEER, MPI_NO_PEER);
+    mpi_must_run();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].class == typeclass && known[i].size == size) {
+            *datatype = known[i].type;
+            return MPI_SUCCESS;
+        }
+    return mpi_fail_alone(mpi_error(MPI_ERR_ARG, "no type of class %ld has %ld bytes", typeclass, size));
+}
+MPI_NAME(Type_match_size);
+
+/* For tools, which have their own [14.2.4]. */
+int PMPI_Pcontrol(const int level, ...)
+{
+    (void)level;
+    return MPI_SUCCESS;
+}
+MPI_NAME(Pcontrol);
+
 /* ---- Communicators ---- */
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
@@ -61,7 +97,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
     MPI_ENTER("Comm_size", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
-    *size = c->group.size;
+    *size = c->local ? c->local->group.size : c->group.size;
     return MPI_SUCCESS;
 }
 MPI_NAME(Comm_size);

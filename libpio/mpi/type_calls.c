@@ -299,7 +299,13 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     error = finish(t, &p, error, newtype);
     if (error == MPI_SUCCESS && old->is_committed)
         PMPI_Type_commit(newtype);
-    return error;
+    int copied = error == MPI_SUCCESS && type_records_copy ? type_records_copy(oldtype, *newtype) : MPI_SUCCESS;
+    if (copied == MPI_SUCCESS)
+        return error;
+    type_records_delete(*newtype);
+    made_free(*newtype);
+    *newtype = MPI_DATATYPE_NULL;
+    return mpi_fail_alone(copied);
 }
 MPI_NAME(Type_dup);
 
@@ -473,6 +479,9 @@ int PMPI_Type_free(MPI_Datatype *datatype)
     mpi_must_run();
     if (!t)
         return mpi_fail_alone(mpi_error(MPI_ERR_TYPE, "0x%lx is none that was made", (long)*datatype, 0));
+    int error = type_records_delete ? type_records_delete(*datatype) : MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        return mpi_fail_alone(error);
     made_free(*datatype);
     *datatype = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
