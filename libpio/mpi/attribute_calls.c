@@ -34,8 +34,8 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy_fn, MPI_Comm_delet
 {
     MPI_ENTER("Comm_create_keyval", NULL, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
-    int error = key_new(KEY_OF_COMM, (key_copy_function *)copy_fn, (key_delete_function *)delete_fn, extra_state,
-                        keyval);
+    int error =
+        key_new(KEY_OF_COMM, (key_copy_function *)copy_fn, (key_delete_function *)delete_fn, extra_state, keyval);
     return error == MPI_SUCCESS ? error : mpi_fail_alone(error);
 }
 MPI_NAME(Comm_create_keyval);

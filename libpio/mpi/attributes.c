@@ -26,7 +26,7 @@ enum { KEYS_FIRST = 0x100, KEYS_MOST = 0xff00 };
 static struct key_place {
     struct key *key;
     int nth;
-} *place;
+} * place;
 static int places;
 
 /* ---- Keys ---- */
@@ -110,7 +110,8 @@ static struct attribute **find(struct attribute **list, const struct key *k)
 
 static int by_function(int error)
 {
-    return error == MPI_SUCCESS ? error : mpi_error(MPI_ERR_OTHER, "an attribute's function has returned %ld", error, 0);
+    return error == MPI_SUCCESS ? error
+                                : mpi_error(MPI_ERR_OTHER, "an attribute's function has returned %ld", error, 0);
 }
 
 static int add(struct attribute **list, struct key *k, void *value)

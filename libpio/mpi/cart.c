@@ -222,16 +222,16 @@ MPI_NAME(Cart_sub);
 /* ---- What is known of one ---- */
 
 /* The way into a call on a grid: sets t, or ends the call. */
-#define ENTER(name)                                          \
-    struct mpi_comm *c = mpi_find_comm(comm);                \
-    int error;                                               \
-                                                             \
-    MPI_ENTER(name, c, MPI_NO_PEER, MPI_NO_PEER);            \
-    if (!c)                                                  \
-        return mpi_fail_comm(comm);                          \
+#define ENTER(name)                                              \
+    struct mpi_comm *c = mpi_find_comm(comm);                    \
+    int error;                                                   \
+                                                                 \
+    MPI_ENTER(name, c, MPI_NO_PEER, MPI_NO_PEER);                \
+    if (!c)                                                      \
+        return mpi_fail_comm(comm);                              \
     const struct topology *t = topology_of(c, MPI_CART, &error); \
-    if (!t)                                                  \
-        return mpi_fail(c, error)
+    if (!t)                                                      \
+    return mpi_fail(c, error)
 
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {

@@ -147,10 +147,8 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
         *newcomm = MPI_COMM_NULL;
         s->about = d;
         s->end = go_on;
-        s->reduction = (struct reduction){.operation = collect_and_ints,
-                                          .commutes = true,
-                                          .elements = (char *)d->set,
-                                          .room = (char *)d->room};
+        s->reduction = (struct reduction){
+            .operation = collect_and_ints, .commutes = true, .elements = (char *)d->set, .room = (char *)d->room};
         try_again(s);
     }
     return mpi_leave(c, schedule_begin(s, error, request));

@@ -79,7 +79,7 @@ MPI_NAME(Graph_map);
         return mpi_fail_comm(comm);                          \
     const struct topology *t = topology_of(c, kind, &error); \
     if (!t)                                                  \
-        return mpi_fail(c, error)
+    return mpi_fail(c, error)
 
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
@@ -268,9 +268,8 @@ static struct edge *list_edges(int n, const int sources[], const int degrees[], 
     return list;
 }
 
-int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                           const int destinations[], const int weights[], MPI_Info info, int reorder,
-                           MPI_Comm *comm_dist_graph)
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
+                           const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     struct mpi_comm *c = mpi_find_comm(comm_old), *made = NULL;
     bool weighted = weights != MPI_UNWEIGHTED;
@@ -282,8 +281,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
         return mpi_fail_comm(comm_old);
     if (c->local)
         return mpi_fail(c, mpi_error(MPI_ERR_COMM, "it is an intercommunicator", 0, 0));
-    struct edge *own = list_edges(n, sources, degrees, destinations, weighted ? weights : NULL, c->group.size, &edges,
-                                  &error);
+    struct edge *own =
+        list_edges(n, sources, degrees, destinations, weighted ? weights : NULL, c->group.size, &edges, &error);
     struct edge *all = own ? share_edges(c, own, edges, &all_edges, &error) : NULL;
     struct topology *t = all ? choose_edges(all, all_edges, c->group.rank, weighted) : NULL;
     free(all);

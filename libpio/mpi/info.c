@@ -49,7 +49,7 @@ static int leave(int error)
     return error == MPI_SUCCESS ? error : mpi_fail_alone(error);
 }
 
-#define ENTER(name)                                   \
+#define ENTER(name)                                  \
     MPI_ENTER(name, NULL, MPI_NO_PEER, MPI_NO_PEER); \
     mpi_must_run()
 

@@ -12,8 +12,9 @@
 #include "libpio/mpi/icoll.h"
 #include "libpio/mpi/intercomm.h"
 
-void *const intercomm_calls[] = {icoll_barrier,    icoll_broadcast, icoll_gather,     icoll_scatter,      icoll_all_gather,
-                                 icoll_exchange,   icoll_reduce,    icoll_all_reduce, icoll_reduce_scatter};
+void *const intercomm_calls[] = {icoll_barrier, icoll_broadcast,  icoll_gather,
+                                 icoll_scatter, icoll_all_gather, icoll_exchange,
+                                 icoll_reduce,  icoll_all_reduce, icoll_reduce_scatter};
 
 /* ---- What the groups tell each other ---- */
 
@@ -21,8 +22,8 @@ static int tell_others(struct mpi_comm *local, void *buf, int bytes)
 {
     struct group *g = engine_group(local);
 
-    return collective_error(local, collect_broadcast(g, buf, bytes, collect_place(g, 0),
-                                                     COLLECTIVE_TYPE(local->number, COLLECTIVE_MAKE)));
+    return collective_error(
+        local, collect_broadcast(g, buf, bytes, collect_place(g, 0), COLLECTIVE_TYPE(local->number, COLLECTIVE_MAKE)));
 }
 
 /* The same many bytes in both directions, known to all of both groups afterwards. */
@@ -130,8 +131,8 @@ int intercomm_dup(struct mpi_comm *c, const int number[2], struct mpi_comm **mad
     int error = comms_no_memory(c->group.size);
 
     if (own && other)
-        error = intercomm_make(c, number,
-                               &(struct intercomm_lists){own, c->local->group.size, other, c->group.size}, made);
+        error =
+            intercomm_make(c, number, &(struct intercomm_lists){own, c->local->group.size, other, c->group.size}, made);
     free(own);
     free(other);
     return error;
@@ -190,8 +191,8 @@ static int gather_choices(struct mpi_comm *c, const struct choice *own, struct c
 
     for (int i = 0; i < g->size; i++)
         bytes[i] = sizeof *own;
-    return collective_error(
-        c->local, collect_all_gather(g, own, all, bytes, COLLECTIVE_TYPE(c->local->number, COLLECTIVE_MAKE)));
+    return collective_error(c->local,
+                            collect_all_gather(g, own, all, bytes, COLLECTIVE_TYPE(c->local->number, COLLECTIVE_MAKE)));
 }
 
 /* The choices of both sides are known to all; those of one color on both sides make one. */

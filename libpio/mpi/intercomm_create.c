@@ -58,11 +58,11 @@ static int make_offer(const struct making *m, struct offer *own)
     for (int i = 0; i < g->size; i++)
         own->list[i] = collect_rank_of(&mpi_world.group, collect_process(g, i));
     comms_list_free(own->free_numbers);
-    return collective_error(
-        m->local, collect_all_reduce(g,
-                                     &(struct collect_reduction){own->free_numbers, room, COMMS_WORDS, sizeof(int),
-                                                                 collect_and_ints},
-                                     COLLECTIVE_TYPE(m->local->number, COLLECTIVE_MAKE)));
+    return collective_error(m->local,
+                            collect_all_reduce(g,
+                                               &(struct collect_reduction){own->free_numbers, room, COMMS_WORDS,
+                                                                           sizeof(int), collect_and_ints},
+                                               COLLECTIVE_TYPE(m->local->number, COLLECTIVE_MAKE)));
 }
 
 /* The two lowest numbers that are free in both groups. */

@@ -41,8 +41,7 @@ static int check(struct side *s, int n)
     return error;
 }
 
-static void add_messages(struct schedule *s, const struct neighbours *n, const struct side *to,
-                         const struct side *from)
+static void add_messages(struct schedule *s, const struct neighbours *n, const struct side *to, const struct side *from)
 {
     for (int k = 0; k < n->in; k++) {
         int i = n->is_cart ? k ^ 1 : k;
@@ -74,51 +73,60 @@ static struct schedule *make(struct mpi_comm *c, struct side *to, struct side *f
 }
 
 /* Both forms of a call: its two sides, and its arguments but the last ones. */
-#define CALLS(name, iname, to_side, from_side, ...)                                  \
-    int PMPI_##name(__VA_ARGS__, MPI_Comm comm)                                       \
-    {                                                                           \
-        struct mpi_comm *c = mpi_find_comm(comm);                               \
-        struct side to = to_side, from = from_side;                             \
-        int error;                                                              \
-                                                                                \
-        MPI_ENTER(#name, c, MPI_NO_PEER, MPI_NO_PEER);                          \
-        if (!c)                                                                 \
-            return mpi_fail_comm(comm);                                         \
-        struct schedule *s = make(c, &to, &from, &error);                       \
-        return mpi_leave(c, schedule_run(s, error));                            \
-    }                                                                           \
-    MPI_NAME(name);                                                             \
-                                                                                \
-    int PMPI_##iname(__VA_ARGS__, MPI_Comm comm, MPI_Request *request)                \
-    {                                                                           \
-        struct mpi_comm *c = mpi_find_comm(comm);                               \
-        struct side to = to_side, from = from_side;                             \
-        int error;                                                              \
-                                                                                \
-        MPI_ENTER(#iname, c, MPI_NO_PEER, MPI_NO_PEER);                      \
-        if (!c)                                                                 \
-            return mpi_fail_comm(comm);                                         \
-        struct schedule *s = make(c, &to, &from, &error);                       \
-        return mpi_leave(c, schedule_begin(s, error, request));                 \
-    }                                                                           \
+#define CALLS(name, iname, to_side, from_side, ...)                    \
+    int PMPI_##name(__VA_ARGS__, MPI_Comm comm)                        \
+    {                                                                  \
+        struct mpi_comm *c = mpi_find_comm(comm);                      \
+        struct side to = to_side, from = from_side;                    \
+        int error;                                                     \
+                                                                       \
+        MPI_ENTER(#name, c, MPI_NO_PEER, MPI_NO_PEER);                 \
+        if (!c)                                                        \
+            return mpi_fail_comm(comm);                                \
+        struct schedule *s = make(c, &to, &from, &error);              \
+        return mpi_leave(c, schedule_run(s, error));                   \
+    }                                                                  \
+    MPI_NAME(name);                                                    \
+                                                                       \
+    int PMPI_##iname(__VA_ARGS__, MPI_Comm comm, MPI_Request *request) \
+    {                                                                  \
+        struct mpi_comm *c = mpi_find_comm(comm);                      \
+        struct side to = to_side, from = from_side;                    \
+        int error;                                                     \
+                                                                       \
+        MPI_ENTER(#iname, c, MPI_NO_PEER, MPI_NO_PEER);                \
+        if (!c)                                                        \
+            return mpi_fail_comm(comm);                                \
+        struct schedule *s = make(c, &to, &from, &error);              \
+        return mpi_leave(c, schedule_begin(s, error, request));        \
+    }                                                                  \
     MPI_NAME(iname);
 
-#define ONE(address, n, type, for_all)                                                                  \
-    {                                                                                                   \
+#define ONE(address, n, type, for_all)                                                           \
+    {                                                                                            \
         .parts = {.buf = (void *)(address), .count = (n)}, .datatype = (type), .same = (for_all) \
     }
-#define LISTED(address, list, where, type)                                                              \
-    {                                                                                                   \
-        .parts = {.buf = (void *)(address), .counts = (list), .displs = (where), .kind = PARTS_V}, \
-        .datatype = (type)                                                                              \
+#define LISTED(address, list, where, type)                                                                            \
+    {                                                                                                                 \
+        .parts = {.buf = (void *)(address), .counts = (list), .displs = (where), .kind = PARTS_V}, .datatype = (type) \
     }
-#define TYPED(address, list, where, of)                                                                \
-    {                                                                                                  \
-        .parts = {.buf = (void *)(address), .counts = (list), .types = (of), .kind = PARTS_W}, \
-        .places = (where)                                                                              \
+#define TYPED(address, list, where, of)                                                                          \
+    {                                                                                                            \
+        .parts = {.buf = (void *)(address), .counts = (list), .types = (of), .kind = PARTS_W}, .places = (where) \
     }
-CALLS(Neighbor_allgather, Ineighbor_allgather, ONE(sendbuf, sendcount, sendtype, true), ONE(recvbuf, recvcount, recvtype, false), const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype)
-CALLS(Neighbor_allgatherv, Ineighbor_allgatherv, ONE(sendbuf, sendcount, sendtype, true), LISTED(recvbuf, recvcounts, displs, recvtype), const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype)
-CALLS(Neighbor_alltoall, Ineighbor_alltoall, ONE(sendbuf, sendcount, sendtype, false), ONE(recvbuf, recvcount, recvtype, false), const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype)
-CALLS(Neighbor_alltoallv, Ineighbor_alltoallv, LISTED(sendbuf, sendcounts, sdispls, sendtype), LISTED(recvbuf, recvcounts, rdispls, recvtype), const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype)
-CALLS(Neighbor_alltoallw, Ineighbor_alltoallw, TYPED(sendbuf, sendcounts, sdispls, sendtypes), TYPED(recvbuf, recvcounts, rdispls, recvtypes), const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[])
+CALLS(Neighbor_allgather, Ineighbor_allgather, ONE(sendbuf, sendcount, sendtype, true),
+      ONE(recvbuf, recvcount, recvtype, false), const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+      void *recvbuf, int recvcount, MPI_Datatype recvtype)
+CALLS(Neighbor_allgatherv, Ineighbor_allgatherv, ONE(sendbuf, sendcount, sendtype, true),
+      LISTED(recvbuf, recvcounts, displs, recvtype), const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+      void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype)
+CALLS(Neighbor_alltoall, Ineighbor_alltoall, ONE(sendbuf, sendcount, sendtype, false),
+      ONE(recvbuf, recvcount, recvtype, false), const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+      void *recvbuf, int recvcount, MPI_Datatype recvtype)
+CALLS(Neighbor_alltoallv, Ineighbor_alltoallv, LISTED(sendbuf, sendcounts, sdispls, sendtype),
+      LISTED(recvbuf, recvcounts, rdispls, recvtype), const void *sendbuf, const int sendcounts[], const int sdispls[],
+      MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype)
+CALLS(Neighbor_alltoallw, Ineighbor_alltoallw, TYPED(sendbuf, sendcounts, sdispls, sendtypes),
+      TYPED(recvbuf, recvcounts, rdispls, recvtypes), const void *sendbuf, const int sendcounts[],
+      const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[])

@@ -14,12 +14,12 @@ static int refuse(MPI_Comm comm)
              : mpi_fail_comm(comm);
 }
 
-#define UNSUPPORTED(name, comm, arguments)                                \
-    int PMPI_##name arguments                                             \
-    {                                                                     \
+#define UNSUPPORTED(name, comm, arguments)                               \
+    int PMPI_##name arguments                                            \
+    {                                                                    \
         MPI_ENTER(#name, mpi_find_comm(comm), MPI_NO_PEER, MPI_NO_PEER); \
-        return refuse(comm);                                              \
-    }                                                                     \
+        return refuse(comm);                                             \
+    }                                                                    \
     MPI_NAME(name);
 
 MPI_UNSUPPORTED_(UNSUPPORTED)

@@ -350,4 +350,5 @@ int main(int argc, char **argv)
     more_communicators();
     MPI_Pcontrol(1);
     end("attached");
+    return 0;
 }

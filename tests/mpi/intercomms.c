@@ -231,4 +231,5 @@ int main(int argc, char **argv)
         MPI_Comm_free(&half);
     }
     end("intercomms");
+    return 0;
 }

@@ -135,4 +135,5 @@ int main(int argc, char **argv)
     large_counts();
     old_handles();
     end("mistakes");
+    return 0;
 }

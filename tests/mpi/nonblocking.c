@@ -255,4 +255,5 @@ int main(int argc, char **argv)
     many();
     late();
     end("nonblocking");
+    return 0;
 }

@@ -82,4 +82,5 @@ int main(int argc, char **argv)
     others();
     unsupported();
     end("old_names");
+    return 0;
 }

@@ -10,10 +10,11 @@ static void dimensions(void)
     static const struct {
         int nodes, ndims, given[3], expected[3];
     } table[] = {
-        {6, 2, {0, 0}, {3, 2}},       {7, 2, {0, 0}, {7, 1}},         {6, 3, {0, 3, 0}, {2, 3, 1}},
-        {12, 2, {0, 0}, {4, 3}},      {16, 3, {0, 0, 0}, {4, 2, 2}},  {64, 3, {0, 0, 0}, {4, 4, 4}},
-        {1, 2, {0, 0}, {1, 1}},       {24, 3, {0, 0, 0}, {4, 3, 2}},  {36, 2, {0, 4}, {9, 4}},
-        {4096, 3, {0, 0, 0}, {16, 16, 16}},
+        {6, 2, {0, 0}, {3, 2}},        {7, 2, {0, 0}, {7, 1}},
+        {6, 3, {0, 3, 0}, {2, 3, 1}},  {12, 2, {0, 0}, {4, 3}},
+        {16, 3, {0, 0, 0}, {4, 2, 2}}, {64, 3, {0, 0, 0}, {4, 4, 4}},
+        {1, 2, {0, 0}, {1, 1}},        {24, 3, {0, 0, 0}, {4, 3, 2}},
+        {36, 2, {0, 4}, {9, 4}},       {4096, 3, {0, 0, 0}, {16, 16, 16}},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -183,7 +184,8 @@ static void adjacent(void)
     if (in > 0)
         check(list[0] == sources[0] && other[0] == 5 + rank);
 
-    int counts[2] = {1, 2}, displs[2] = {0, 1}, data[3] = {100 * rank, 100 * rank + 1, 100 * rank + 2}, got[2] = {-1, -1};
+    int counts[2] = {1, 2}, displs[2] = {0, 1}, data[3] = {100 * rank, 100 * rank + 1, 100 * rank + 2},
+        got[2] = {-1, -1};
     int taken = rank % 2 == 1 ? 1 : 2, zero = 0;
     MPI_Neighbor_alltoallv(data, counts, displs, MPI_INT, got, &taken, &zero, MPI_INT, tree);
     if (rank > 0)
@@ -247,4 +249,5 @@ int main(int argc, char **argv)
     adjacent();
     distributed();
     end("topologies");
+    return 0;
 }
