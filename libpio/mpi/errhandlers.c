@@ -7,7 +7,7 @@
 #include "libpio/mpi/handles.h"
 
 struct handler {
-    MPI_Comm_errhandler_function *function;
+    mpi_any_errhandler *function;
     int uses; /* by its handles, and by communicators */
 };
 
@@ -44,7 +44,7 @@ static void call_errhandler(struct mpi_comm *c, int code)
         h->function(&handle, &code);
 }
 
-static int check(MPI_Errhandler handle)
+int mpi_check_errhandler(MPI_Errhandler handle)
 {
     return is_predefined(handle) || handle_find(&handlers, HANDLE_ERRHANDLER, handle)
                ? MPI_SUCCESS
@@ -53,9 +53,15 @@ static int check(MPI_Errhandler handle)
 
 /* ---- The calls ---- */
 
-int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
+mpi_any_errhandler *mpi_errhandler_function(MPI_Errhandler handle)
 {
-    MPI_ENTER("Comm_create_errhandler", NULL, MPI_NO_PEER, MPI_NO_PEER);
+    struct handler *h = handle_find(&handlers, HANDLE_ERRHANDLER, handle);
+
+    return h ? h->function : NULL;
+}
+
+int mpi_new_errhandler(mpi_any_errhandler *function, MPI_Errhandler *errhandler)
+{
     mpi_must_run();
     struct handler *h = function ? malloc(sizeof *h) : NULL;
     if (!function)
@@ -70,6 +76,12 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errh
     mpi_call_errhandler = call_errhandler;
     return MPI_SUCCESS;
 }
+
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
+{
+    MPI_ENTER("Comm_create_errhandler", NULL, MPI_NO_PEER, MPI_NO_PEER);
+    return mpi_new_errhandler((mpi_any_errhandler *)function, errhandler);
+}
 MPI_NAME(Comm_create_errhandler);
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
@@ -79,7 +91,7 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     MPI_ENTER("Comm_set_errhandler", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
-    int error = check(errhandler);
+    int error = mpi_check_errhandler(errhandler);
     if (error == MPI_SUCCESS) {
         mpi_use_errhandler(errhandler, 1);
         mpi_use_errhandler(c->errhandler, -1);
@@ -118,7 +130,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     MPI_ENTER("Errhandler_free", NULL, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
-    int error = check(*errhandler);
+    int error = mpi_check_errhandler(*errhandler);
     if (error != MPI_SUCCESS)
         return mpi_fail_alone(error);
     if (!is_predefined(*errhandler))

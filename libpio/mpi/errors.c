@@ -87,7 +87,7 @@ void mpi_must_run(void)
     mpi_end_job(1);
 }
 
-_Noreturn static void end_by_error(const struct mpi_comm *c, int class)
+_Noreturn void mpi_end_by_error(const struct mpi_comm *c, int class)
 {
     char why[120] = "";
 
@@ -121,7 +121,7 @@ int mpi_error_again(const struct mpi_note *note, int class)
 int mpi_fail(struct mpi_comm *c, int class)
 {
     if (c->errhandler == MPI_ERRORS_ARE_FATAL)
-        end_by_error(c, class);
+        mpi_end_by_error(c, class);
     if (c->errhandler != MPI_ERRORS_RETURN && mpi_call_errhandler)
         mpi_call_errhandler(c, class);
     return class;

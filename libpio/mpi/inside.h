@@ -192,6 +192,9 @@ int mpi_error_of_message(const struct mpi_comm *comm, long result, int rank);
  * one message, without stdio, which asks the front end first what it writes to. */
 void mpi_say(const struct mpi_comm *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Says what has been noted of an error, and ends the job with status 1. */
+_Noreturn void mpi_end_by_error(const struct mpi_comm *c, int class);
+
 /* Ends the job with that status. */
 _Noreturn void mpi_end_job(int status);
 
@@ -207,7 +210,12 @@ const char *codes_text(int code) __attribute__((weak));
 /* Calls a function of the program for errors; NULL: it has none. Set by errhandlers.c. */
 extern void (*mpi_call_errhandler)(struct mpi_comm *comm, int code);
 
-/* Counts uses of an error handler: errhandlers.c. */
+/* Makes an error handler of a function with such arguments; a function of one, NULL: it is predefined; the class of a
+ * handle that is none. Counts its uses. All in errhandlers.c. */
+typedef void mpi_any_errhandler(void *handle, int *code);
+int mpi_new_errhandler(mpi_any_errhandler *function, MPI_Errhandler *errhandler);
+mpi_any_errhandler *mpi_errhandler_function(MPI_Errhandler handle);
+int mpi_check_errhandler(MPI_Errhandler handle);
 void mpi_use_errhandler(MPI_Errhandler handle, int uses);
 
 /* MPI_F is weak, so that a tool can have its own one, which calls PMPI_F. */

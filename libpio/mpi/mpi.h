@@ -409,6 +409,7 @@ MPI_INT_FUNCTION_(Status_set_elements_x, (MPI_Status * status, MPI_Datatype data
 
 #include "mpi_collectives.h"
 #include "mpi_contexts.h"
+#include "mpi_files.h"
 #include "mpi_unsupported.h"
 
 #ifdef __cplusplus

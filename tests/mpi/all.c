@@ -5,29 +5,29 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#define PROGRAMS(X)          \
-    X(points)                \
-    X(reductions)            \
-    X(parts, "4", "1")       \
-    X(communicators)         \
-    X(nonblocking)           \
-    X(topologies)            \
-    X(intercomms)            \
-    X(attached)              \
+#define PROGRAMS(X)            \
+    X(points)                  \
+    X(reductions)              \
+    X(parts, "4", "1")         \
+    X(communicators)           \
+    X(nonblocking)             \
+    X(topologies)              \
+    X(intercomms)              \
+    X(attached)                \
     X(random_points, "4", "1") \
     X(random_types, "30", "1")
 
 #define DECLARE(name, ...) int name(int argc, char **argv);
 PROGRAMS(DECLARE)
 
-#define RUN(name, ...)                                     \
-    do {                                                   \
-        char *arguments[] = {#name, ##__VA_ARGS__, NULL};  \
-        int n = 0;                                         \
-                                                           \
-        while (arguments[n])                               \
-            n++;                                           \
-        name(n, arguments);                                \
+#define RUN(name, ...)                                    \
+    do {                                                  \
+        char *arguments[] = {#name, ##__VA_ARGS__, NULL}; \
+        int n = 0;                                        \
+                                                          \
+        while (arguments[n])                              \
+            n++;                                          \
+        name(n, arguments);                               \
     } while (0);
 
 int main(int argc, char **argv)
