@@ -101,3 +101,10 @@ bench-map:
 	    mpicc $(HOST_CFLAGS) -o $(B)/tests/libpio/bench_mpi tests/libpio/bench_mpi.c $(MAP_SRCS) && \
 	    OMPI_MCA_btl=self OMPI_MCA_ess_singleton_isolated=1 $(B)/tests/libpio/bench_mpi; \
 	else echo "skipped: MPI_Pack: libopenmpi-dev is not installed"; fi
+
+# make check-mpi: the programs of tests/mpi on more numbers of ranks, against Open MPI; MPI_SIZES= (default 1 2 3 4 7 8
+# 13 16)
+.PHONY: check-mpi
+check-mpi:
+	$(SUBMAKE) all
+	@MPI_SIZES="$(or $(MPI_SIZES),1 2 3 4 7 8 13 16)" tests/run.sh -j 1 $(B) tests/libpio/test_mpi.sh

@@ -1,8 +1,8 @@
 /*
- * The calls on attributes of communicators [6.7.2], and what every communicator has [8.1.2]. Those of MPI-1 [15, 16] are
- * the same.
+ * The calls on attributes of communicators [6.7.2], and what every communicator has [8.1.2]. Those of MPI-1 [15, 16]
+ * are the same.
  */
-#include "libpio/mpi/attributes.h"
+#include "libpio/mpi/keyvals.h"
 
 /* ---- Predefined functions ---- */
 

@@ -197,7 +197,7 @@ static int make_part(struct mpi_comm *c, const struct topology *t, const int rem
     }
     int error = comms_split(c, color, key, made);
     if (error == MPI_SUCCESS) {
-        (*made)->topology = new_cart(n, list, periods, key);
+        topology_attach(*made, new_cart(n, list, periods, key));
         error = (*made)->topology ? error : mpi_error(MPI_ERR_NO_MEM, "no memory for a grid", 0, 0);
     }
     free(list);

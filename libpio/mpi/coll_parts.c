@@ -3,7 +3,6 @@
  * they are; others are packed into memory of their own. Where only the root knows all lengths (the v forms of gather
  * and scatter), it exchanges a message with every rank.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,24 +49,6 @@ static void unpack_all(const struct parts *p, int size, const char *packed)
         mpi_unpack(parts_type(p, i), parts_count(p, i), parts_place(p, i), 0, parts_bytes(p, i), packed);
         packed += parts_bytes(p, i);
     }
-}
-
-/* All parts together are less than 2 GB, as collect.h wants them. */
-int parts_check(struct parts *p, int size, MPI_Datatype datatype)
-{
-    int error = MPI_SUCCESS;
-    long bytes = 0;
-
-    if (p->kind != PARTS_EQUAL && (!p->counts || !p->displs || (p->kind == PARTS_W && !p->types)))
-        return mpi_error(MPI_ERR_ARG, "NULL for the counts, displacements or types", 0, 0);
-    for (int i = 0; i < (p->counts ? size : 1) && error == MPI_SUCCESS; i++) {
-        p->type = check_data(p->buf, parts_count(p, i), p->types ? p->types[i] : datatype, &error);
-        if (error == MPI_SUCCESS)
-            bytes += p->type->size * parts_count(p, i);
-    }
-    if (error == MPI_SUCCESS && bytes * (p->counts ? 1 : size) > INT_MAX)
-        error = mpi_error(MPI_ERR_COUNT, "all parts are 2 GB or more", 0, 0);
-    return error;
 }
 
 /* One's own part, packed, or where it lies; *memory is to be freed. NULL: no memory. */

@@ -13,6 +13,7 @@
 #include "libpio/mpi/requests.h"
 #include "vertex/contract/errors.h"
 
+struct comms_hooks comms_hooks;
 static struct mpi_comm *dying;
 static uint32_t nth[COMMS_MAX]; /* use of each number */
 static int reserved[COMMS_WORDS];
@@ -84,8 +85,8 @@ int PMPI_Comm_free(MPI_Comm *comm)
     int error = attributes_delete ? attributes_delete(c) : MPI_SUCCESS;
     if (error != MPI_SUCCESS)
         return mpi_fail(c, error);
-    if (topology_free)
-        topology_free(c);
+    if (c->topology)
+        comms_hooks.free_topology(c);
     let_die(c);
     bury();
     mpi_tell_anew();
@@ -159,7 +160,7 @@ int comms_agree(struct mpi_comm *c, int number[2], bool two)
         collective_error(own, agree_on_set(engine_group(own), COLLECTIVE_TYPE(own->number, COLLECTIVE_MAKE), set));
 
     if (error == MPI_SUCCESS && c->local)
-        error = intercomm_agree(c, set);
+        error = comms_hooks.inter_agree(c, set);
     comms_hold(false);
     number[0] = number[1] = comms_lowest(set);
     if (two && number[0] != COMMS_NONE) {
@@ -222,8 +223,8 @@ int comms_copy_attached(const struct mpi_comm *from, struct mpi_comm **made)
 {
     int error = attributes_copy ? attributes_copy(from, *made) : MPI_SUCCESS;
 
-    if (error == MPI_SUCCESS && topology_copy)
-        error = topology_copy(from, *made);
+    if (error == MPI_SUCCESS && from->topology)
+        error = comms_hooks.copy_topology(from, *made);
     if (error == MPI_SUCCESS)
         return error;
     let_die(*made);
@@ -237,7 +238,7 @@ int comms_dup(struct mpi_comm *c, struct mpi_comm **made)
 
     *made = NULL;
     if (error == MPI_SUCCESS)
-        error = c->local ? intercomm_dup(c, number, made) : comms_make(c, number[0], NULL, 0, made);
+        error = c->local ? comms_hooks.inter_dup(c, number, made) : comms_make(c, number[0], NULL, 0, made);
     return error == MPI_SUCCESS ? comms_copy_attached(c, made) : error;
 }
 
@@ -290,7 +291,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         return mpi_fail_comm(comm);
     const struct mpi_group *g = check_group(c, group, &error);
     if (error == MPI_SUCCESS)
-        error = c->local ? intercomm_create(c, group, &made) : comms_create(c, g, &made);
+        error = c->local ? comms_hooks.inter_create(c, group, &made) : comms_create(c, g, &made);
     return mpi_leave(c, comms_give(error, made, newcomm));
 }
 MPI_NAME(Comm_create);
@@ -394,7 +395,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (color < 0 && color != MPI_UNDEFINED)
         error = mpi_error(MPI_ERR_ARG, "color %ld", color, 0);
     if (error == MPI_SUCCESS)
-        error = c->local ? intercomm_split(c, color, key, &made) : comms_split(c, color, key, &made);
+        error = c->local ? comms_hooks.inter_split(c, color, key, &made) : comms_split(c, color, key, &made);
     return mpi_leave(c, comms_give(error, made, newcomm));
 }
 MPI_NAME(Comm_split);

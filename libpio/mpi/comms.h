@@ -62,18 +62,21 @@ static inline const struct group *comms_own_group(const struct mpi_comm *c)
     return c->local ? &c->local->group : &c->group;
 }
 
-/* Attributes (attributes.c): copied with a communicator, and deleted with it. Classes. */
+/* Attributes (attribute_calls.c): copied with a communicator, and deleted with it. Classes. */
 int attributes_copy(const struct mpi_comm *from, struct mpi_comm *to) __attribute__((weak));
 int attributes_delete(struct mpi_comm *c) __attribute__((weak));
-/* Topologies (topology.c). */
-int topology_copy(const struct mpi_comm *from, struct mpi_comm *to) __attribute__((weak));
-void topology_free(struct mpi_comm *c) __attribute__((weak));
 
-/* Intercommunicators (intercomm.c). */
-int intercomm_agree(struct mpi_comm *c, int set[COMMS_WORDS]) __attribute__((weak));
-int intercomm_dup(struct mpi_comm *c, const int number[2], struct mpi_comm **made) __attribute__((weak));
-int intercomm_create(struct mpi_comm *c, MPI_Group group, struct mpi_comm **made) __attribute__((weak));
-int intercomm_split(struct mpi_comm *c, int color, int key, struct mpi_comm **made) __attribute__((weak));
+/* Those of topologies and intercommunicators, which the first one that is made sets. Classes. */
+struct comms_hooks {
+    int (*copy_topology)(const struct mpi_comm *from, struct mpi_comm *to);
+    void (*free_topology)(struct mpi_comm *c);
+    /* a set of numbers becomes those that are free on the other side, too */
+    int (*inter_agree)(struct mpi_comm *c, int set[COMMS_WORDS]);
+    int (*inter_dup)(struct mpi_comm *c, const int number[2], struct mpi_comm **made);
+    int (*inter_create)(struct mpi_comm *c, MPI_Group group, struct mpi_comm **made);
+    int (*inter_split)(struct mpi_comm *c, int color, int key, struct mpi_comm **made);
+};
+extern struct comms_hooks comms_hooks;
 
 /* Of a duplicate: what is attached is copied; after an error there is no duplicate. */
 int comms_copy_attached(const struct mpi_comm *from, struct mpi_comm **made);

@@ -80,7 +80,7 @@ struct mpi_comm {
     MPI_Errhandler errhandler;
     struct mpi_queue posted;      /* receives that wait for a message: struct mpi_request */
     struct mpi_queue unexpected;  /* messages that wait for a receive: struct mpi_arrival */
-    struct attribute *attributes; /* attributes.c */
+    struct attribute *attributes; /* keyvals.c */
     struct topology *topology;    /* topology.c */
     uint32_t next_tag;            /* of a shadow: of the next schedule */
     char name[MPI_MAX_OBJECT_NAME];

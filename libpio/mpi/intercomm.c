@@ -1,9 +1,10 @@
 /*
  * Intercommunicators [6.6]. `group` of one is the remote group; its own group is that of an intracommunicator that the
- * program does not see, `local`. What both groups have to know of each other their ranks 0 exchange, and tell the others
- * of their group.
+ * program does not see, `local`. What both groups have to know of each other their ranks 0 exchange, and tell the
+ * others of their group.
  *
- * The schedules of all collective calls are named here, as a program that makes intercommunicators may call them on one.
+ * The schedules of all collective calls are named here, as a program that makes intercommunicators may call them on
+ * one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static int exchange_equal(struct mpi_comm *c, const void *own, void *other, int 
     return error == MPI_SUCCESS ? tell_others(c->local, other, bytes) : error;
 }
 
-int intercomm_agree(struct mpi_comm *c, int set[COMMS_WORDS])
+static int agree(struct mpi_comm *c, int set[COMMS_WORDS])
 {
     int other[COMMS_WORDS], error = exchange_equal(c, set, other, sizeof other);
 
@@ -93,6 +94,8 @@ static int make_remote(struct mpi_comm *c, const int *remote, int n, int own_ran
     return comms_no_memory(n);
 }
 
+static void set_hooks(void);
+
 int intercomm_make(struct mpi_comm *parent, const int number[2], const struct intercomm_lists *l,
                    struct mpi_comm **made)
 {
@@ -111,6 +114,7 @@ int intercomm_make(struct mpi_comm *parent, const int number[2], const struct in
         return error;
     }
     c->local = local;
+    set_hooks();
     comms_enter(c, parent, number[0]);
     *made = c;
     return schedule_ready_for(c) ? MPI_SUCCESS : comms_no_memory(l->others);
@@ -125,7 +129,7 @@ static int *list_of(const struct group *g)
     return list;
 }
 
-int intercomm_dup(struct mpi_comm *c, const int number[2], struct mpi_comm **made)
+static int duplicate(struct mpi_comm *c, const int number[2], struct mpi_comm **made)
 {
     int *own = list_of(&c->local->group), *other = list_of(&c->group);
     int error = comms_no_memory(c->group.size);
@@ -151,7 +155,7 @@ static int make_of_both(struct mpi_comm *c, const int *own, int owns, bool is_me
     return error;
 }
 
-int intercomm_create(struct mpi_comm *c, MPI_Group group, struct mpi_comm **made)
+static int create(struct mpi_comm *c, MPI_Group group, struct mpi_comm **made)
 {
     const struct mpi_group *g = groups_find(group);
 
@@ -196,7 +200,7 @@ static int gather_choices(struct mpi_comm *c, const struct choice *own, struct c
 }
 
 /* The choices of both sides are known to all; those of one color on both sides make one. */
-int intercomm_split(struct mpi_comm *c, int color, int key, struct mpi_comm **made)
+static int split(struct mpi_comm *c, int color, int key, struct mpi_comm **made)
 {
     int owns = c->local->group.size, others = c->group.size, most = owns > others ? owns : others, number[2];
     const struct choice own = {color, key, mpi_world.group.rank, c->group.rank};
@@ -219,6 +223,14 @@ int intercomm_split(struct mpi_comm *c, int color, int key, struct mpi_comm **ma
     free(list);
     free(all);
     return error;
+}
+
+static void set_hooks(void)
+{
+    comms_hooks.inter_agree = agree;
+    comms_hooks.inter_dup = duplicate;
+    comms_hooks.inter_create = create;
+    comms_hooks.inter_split = split;
 }
 
 /* ---- Merge ---- */

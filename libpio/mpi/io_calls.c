@@ -1,9 +1,7 @@
 /*
- * Views, pointers and accesses [13.3, 13.4]. An access of one process is done when the call returns, the nonblocking
+ * Pointers and accesses [13.4]. An access of one process is done when the call returns, the nonblocking
  * ones, too; collective calls are each process's own access, as no process has to wait for another in them.
  */
-#include <string.h>
-
 #include "libpio/mpi/datatype.h"
 #include "libpio/mpi/io_file.h"
 #include "libpio/mpi/requests.h"
@@ -13,40 +11,7 @@
                                                                    \
     MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
     if (!f)                                                        \
-        return io_no_file(fh)
-
-/* ---- Views ---- */
-
-int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
-                       MPI_Info info)
-{
-    int error = MPI_SUCCESS;
-
-    (void)info;
-    ENTER("File_set_view");
-    if (strcmp(datarep, "native") != 0 && strcmp(datarep, "internal") != 0)
-        error = mpi_error(MPI_ERR_UNSUPPORTED_DATAREP, "%s", (long)datarep, 0);
-    if (error == MPI_SUCCESS && disp == MPI_DISPLACEMENT_CURRENT)
-        disp = io_place(&f->view, f->position);
-    if (error == MPI_SUCCESS)
-        error = io_set_view(f, disp, etype, filetype);
-    if (error == MPI_SUCCESS && io_shared_reset)
-        error = io_shared_reset(f, 0);
-    return io_leave(f, error);
-}
-MPI_NAME(File_set_view);
-
-/* The types are those that were set: the program frees no copies of them. */
-int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
-{
-    ENTER("File_get_view");
-    *disp = f->view.displacement;
-    *etype = f->view.etype;
-    *filetype = f->view.filetype;
-    strcpy(datarep, "native");
-    return MPI_SUCCESS;
-}
-MPI_NAME(File_get_view);
+    return io_no_file(fh)
 
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
@@ -121,8 +86,8 @@ int io_check(const struct mpi_file *f, const void *buf, int count, MPI_Datatype 
         error = mpi_error(writes ? MPI_ERR_READ_ONLY : MPI_ERR_ACCESS, "%s is open for the other direction only",
                           (long)f->name, 0);
     if (error == MPI_SUCCESS && (*t)->size * count % f->view.etype_bytes != 0)
-        error = mpi_error(MPI_ERR_ARG, "%ld bytes are no number of etypes of %ld", (*t)->size * count,
-                          f->view.etype_bytes);
+        error =
+            mpi_error(MPI_ERR_ARG, "%ld bytes are no number of etypes of %ld", (*t)->size * count, f->view.etype_bytes);
     return error;
 }
 
@@ -197,11 +162,11 @@ BLOCKING(read, void, false)
 BLOCKING(write, const void, true)
 
 /* The body of a nonblocking call. */
-#define BEGIN(call, offset, writes)                                               \
-    MPI_Status status;                                                            \
-                                                                                  \
-    ENTER(call);                                                                  \
-    int error = io_access(f, offset, buf, count, datatype, writes, &status);      \
+#define BEGIN(call, offset, writes)                                          \
+    MPI_Status status;                                                       \
+                                                                             \
+    ENTER(call);                                                             \
+    int error = io_access(f, offset, buf, count, datatype, writes, &status); \
     return io_leave(f, io_give_request(f, error, &status, request))
 
 #define NONBLOCKING(name, buffer, writes)                                                                        \

@@ -1,11 +1,11 @@
 /*
  * Files of MPI [13].
  *
- *   io_store   where the bytes are: a PIO file ("pio:NAME"), or a descriptor: a file on a volume, on striped volumes, or
+ * io_store   where the bytes are: a PIO file ("pio:NAME"), or a descriptor: a file on a volume, on striped volumes, or
  *              on the front end
  *   io_view    which bytes of the file a process sees, as a pattern of libpio/map
  *   io_move    data between the program's memory and the view
- *   io_open, io_calls, io_split, io_shared   the calls
+ *   io_open, io_errors, io_calls, io_split, io_shared   the calls
  *
  * Every process has the file open by itself. The communicator is a duplicate, for collective calls.
  */
@@ -51,24 +51,33 @@ struct mpi_file {
     const struct io_store *store;
     int fd, amode;
     struct io_view view;
-    MPI_Offset position; /* the individual pointer, in bytes of the view */
-    bool is_split;       /* a split collective call has begun */
-    MPI_Status split;    /* what it has moved */
+    MPI_Offset position;      /* the individual pointer, in bytes of the view */
+    bool is_split;            /* a split collective call has begun */
+    MPI_Status split;         /* what it has moved */
     struct io_shared *shared; /* the shared pointer (io_shared.c) */
     MPI_Info info;
     char name[]; /* without the store's prefix */
 };
 
-/* ---- io_open.c ---- */
+/* ---- io_errors.c ---- */
 
 /* NULL: no such file. */
 struct mpi_file *io_find(MPI_File handle);
+MPI_File io_new_handle(struct mpi_file *f); /* NULL: no memory */
+void io_free_handle(MPI_File handle);
+
+extern MPI_Errhandler io_errhandler_at_first; /* of files that are opened, and of MPI_FILE_NULL */
 
 /* The ways out of a call, as those of communicators (inside.h). */
 int io_leave(struct mpi_file *f, int class);
 int io_no_file(MPI_File handle);
 /* What errno is, as a class, with the file's name. */
 int io_error(const char *name);
+
+/* The way out of a call without a file. */
+int io_fail_without_file(int class);
+
+/* ---- io_store.c ---- */
 
 /* The store of a name, and the name without its prefix. */
 const struct io_store *io_store_of(const char *name, const char **rest);

@@ -84,7 +84,8 @@ static long move_dense(struct mpi_file *f, void *data, long n, MPI_Offset at, bo
 
 /* ---- Memory ---- */
 
-static long move_in_pieces(struct mpi_file *f, MPI_Offset at, void *buf, int count, const struct mpi_type *t, bool writes)
+static long move_in_pieces(struct mpi_file *f, MPI_Offset at, void *buf, int count, const struct mpi_type *t,
+                           bool writes)
 {
     long bytes = t->size * count, moved = 0, n = 0;
     char *piece = malloc(PIECE);

@@ -1,67 +1,13 @@
 /*
  * Files of MPI: open and close, sizes, hints, errors [13.2, 13.7]. A file is made by rank 0; the others open it then.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libpio/mpi/groups.h"
-#include "libpio/mpi/handles.h"
 #include "libpio/mpi/info.h"
 #include "libpio/mpi/io_file.h"
-
-static struct handle_table table;
-static MPI_Errhandler errhandler_at_first = MPI_ERRORS_RETURN; /* of files that are opened, and of MPI_FILE_NULL */
-
-struct mpi_file *io_find(MPI_File handle)
-{
-    return handle_find(&table, HANDLE_FILE, handle);
-}
-
-/* ---- Errors ---- */
-
-static int fail(MPI_Errhandler handler, MPI_File handle, const struct mpi_comm *c, int class)
-{
-    mpi_any_errhandler *function = handler == MPI_ERRORS_RETURN ? NULL : mpi_errhandler_function(handler);
-
-    if (handler == MPI_ERRORS_ARE_FATAL)
-        mpi_end_by_error(c, class);
-    if (function)
-        function(&handle, &class);
-    return class;
-}
-
-int io_leave(struct mpi_file *f, int class)
-{
-    return class == MPI_SUCCESS ? class : fail(f->errhandler, f->handle, f->comm, class);
-}
-
-static int fail_without_file(int class)
-{
-    mpi_must_run();
-    return fail(errhandler_at_first, MPI_FILE_NULL, mpi_world.comm[0], class);
-}
-
-int io_no_file(MPI_File handle)
-{
-    return fail_without_file(mpi_error(MPI_ERR_FILE, "0x%lx is none", (long)handle, 0));
-}
-
-int io_error(const char *name)
-{
-    static const struct {
-        int number, class;
-    } known[] = {{ENOENT, MPI_ERR_NO_SUCH_FILE}, {ENOTDIR, MPI_ERR_NO_SUCH_FILE}, {EEXIST, MPI_ERR_FILE_EXISTS},
-                 {EACCES, MPI_ERR_ACCESS},       {EPERM, MPI_ERR_ACCESS},         {EROFS, MPI_ERR_READ_ONLY},
-                 {ENOSPC, MPI_ERR_NO_SPACE},     {EDQUOT, MPI_ERR_QUOTA},         {EINVAL, MPI_ERR_BAD_FILE},
-                 {ENAMETOOLONG, MPI_ERR_BAD_FILE}, {EISDIR, MPI_ERR_BAD_FILE},    {ENOMEM, MPI_ERR_NO_MEM}};
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].number == errno)
-            return mpi_error(known[i].class, "%s", (long)name, 0);
-    return mpi_error(MPI_ERR_IO, "%s: error %ld", (long)name, errno);
-}
 
 /* ---- Open ---- */
 
@@ -128,14 +74,14 @@ static struct mpi_file *new_file(const char *filename, int amode, MPI_Info info,
     const struct io_store *store = io_store_of(filename, &name);
     struct mpi_file *f = calloc(1, sizeof *f + strlen(name) + 1);
 
-    MPI_File handle = f ? handle_new(&table, HANDLE_FILE, f) : NULL;
+    MPI_File handle = f ? io_new_handle(f) : NULL;
     if (!handle) {
         free(f);
         *error = mpi_error(MPI_ERR_NO_MEM, "no memory for a file", 0, 0);
         return NULL;
     }
     f->handle = handle;
-    f->errhandler = errhandler_at_first;
+    f->errhandler = io_errhandler_at_first;
     mpi_use_errhandler(f->errhandler, 1);
     f->store = store;
     f->amode = amode;
@@ -150,7 +96,7 @@ static void drop_file(struct mpi_file *f)
 
     io_drop_view(f);
     mpi_use_errhandler(f->errhandler, -1);
-    handle_free(&table, f->handle);
+    io_free_handle(f->handle);
     if (comm != MPI_COMM_NULL)
         PMPI_Comm_free(&comm);
     free(f);
@@ -196,7 +142,7 @@ static int open_file(struct mpi_comm *c, const char *filename, int amode, MPI_In
         *fh = f->handle;
         return MPI_SUCCESS;
     }
-    error = fail_without_file(error); /* the text may name the file */
+    error = io_fail_without_file(error); /* the text may name the file */
     drop_file(f);
     return -error;
 }
@@ -211,7 +157,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     int error = c->local ? mpi_error(MPI_ERR_COMM, "it is an intercommunicator", 0, 0) : info_check(info);
     if (error == MPI_SUCCESS)
         error = open_file(c, filename, amode, info, fh);
-    return error > 0 ? fail_without_file(error) : -error;
+    return error > 0 ? io_fail_without_file(error) : -error;
 }
 MPI_NAME(File_open);
 
@@ -234,7 +180,7 @@ static int close_file(struct mpi_file *f)
         error = agree(c, error);
     if (deletes && c->group.rank == 0 && error == MPI_SUCCESS && f->store->unlink(f->name) < 0)
         error = io_error(f->name);
-    return error;
+    return deletes ? agree(c, error) : error;
 }
 
 int PMPI_File_close(MPI_File *fh)
@@ -260,18 +206,18 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
     (void)info;
     MPI_ENTER("File_delete", NULL, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
-    return io_store_of(filename, &name)->unlink(name) < 0 ? fail_without_file(io_error(name)) : MPI_SUCCESS;
+    return io_store_of(filename, &name)->unlink(name) < 0 ? io_fail_without_file(io_error(name)) : MPI_SUCCESS;
 }
 MPI_NAME(File_delete);
 
 /* ---- What is known of one, and set of it ---- */
 
-#define ENTER(name)                                                     \
-    struct mpi_file *f = io_find(fh);                                   \
-                                                                        \
-    MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER);      \
-    if (!f)                                                             \
-        return io_no_file(fh)
+#define ENTER(name)                                                \
+    struct mpi_file *f = io_find(fh);                              \
+                                                                   \
+    MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
+    if (!f)                                                        \
+    return io_no_file(fh)
 
 /* Rank 0 does it for all, and all hear of it. */
 static int do_once(struct mpi_file *f, int (*act)(int fd, off_t size), MPI_Offset size)
@@ -375,56 +321,3 @@ int PMPI_File_get_atomicity(MPI_File fh, int *flag)
     return MPI_SUCCESS;
 }
 MPI_NAME(File_get_atomicity);
-
-/* ---- Error handlers [8.3.3] ---- */
-
-int PMPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errhandler *errhandler)
-{
-    MPI_ENTER("File_create_errhandler", NULL, MPI_NO_PEER, MPI_NO_PEER);
-    return mpi_new_errhandler((mpi_any_errhandler *)function, errhandler);
-}
-MPI_NAME(File_create_errhandler);
-
-/* The handler of a file, or of those that are opened. */
-static MPI_Errhandler *handler_of(MPI_File fh)
-{
-    struct mpi_file *f = io_find(fh);
-
-    return f ? &f->errhandler : fh == MPI_FILE_NULL ? &errhandler_at_first : NULL;
-}
-
-int PMPI_File_set_errhandler(MPI_File fh, MPI_Errhandler errhandler)
-{
-    MPI_Errhandler *own = handler_of(fh);
-
-    MPI_ENTER("File_set_errhandler", NULL, MPI_NO_PEER, MPI_NO_PEER);
-    int error = mpi_check_errhandler(errhandler);
-    if (!own || error != MPI_SUCCESS)
-        return own ? fail_without_file(error) : io_no_file(fh);
-    mpi_use_errhandler(errhandler, 1);
-    mpi_use_errhandler(*own, -1);
-    *own = errhandler;
-    return MPI_SUCCESS;
-}
-MPI_NAME(File_set_errhandler);
-
-int PMPI_File_get_errhandler(MPI_File fh, MPI_Errhandler *errhandler)
-{
-    MPI_Errhandler *own = handler_of(fh);
-
-    MPI_ENTER("File_get_errhandler", NULL, MPI_NO_PEER, MPI_NO_PEER);
-    if (!own)
-        return io_no_file(fh);
-    *errhandler = *own;
-    mpi_use_errhandler(*own, 1);
-    return MPI_SUCCESS;
-}
-MPI_NAME(File_get_errhandler);
-
-int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
-{
-    ENTER("File_call_errhandler");
-    io_leave(f, errorcode);
-    return MPI_SUCCESS;
-}
-MPI_NAME(File_call_errhandler);

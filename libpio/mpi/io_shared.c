@@ -133,8 +133,8 @@ static int from_first(struct mpi_file *f, MPI_Offset *value)
 
 int io_shared_reset(struct mpi_file *f, MPI_Offset at)
 {
-    int error = collective_error(f->comm, collect_barrier(engine_group(f->comm),
-                                                          COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_BARRIER)));
+    int error = collective_error(
+        f->comm, collect_barrier(engine_group(f->comm), COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_BARRIER)));
 
     if (error == MPI_SUCCESS && f->comm->group.rank == 0)
         f->shared->at = at;
@@ -152,8 +152,8 @@ static int take_in_order(struct mpi_file *f, MPI_Offset own, MPI_Offset *at)
         return mpi_error(MPI_ERR_NO_MEM, "no memory for a list of %ld ranks", g->size, 0);
     for (int i = 0; i < g->size; i++)
         lengths[i] = sizeof own;
-    error = collective_error(f->comm, collect_all_gather(g, &own, all, lengths,
-                                                         COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_MAKE)));
+    error = collective_error(
+        f->comm, collect_all_gather(g, &own, all, lengths, COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_MAKE)));
     for (int i = 0; i < g->size && error == MPI_SUCCESS; i++) {
         before += i < g->rank ? all[i] : 0;
         sum += all[i];
@@ -190,7 +190,7 @@ static int access(struct mpi_file *f, const void *buf, int count, MPI_Datatype d
                                                                    \
     MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
     if (!f)                                                        \
-        return io_no_file(fh)
+    return io_no_file(fh)
 
 #define SHARED(name, buffer, writes)                                                                                 \
     int PMPI_File_##name##_shared(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)    \

@@ -34,7 +34,7 @@ static int begin(struct mpi_file *f, MPI_Offset offset, const void *buf, int cou
                                                                    \
     MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
     if (!f)                                                        \
-        return io_no_file(fh)
+    return io_no_file(fh)
 
 #define SPLIT(name, buffer, writes)                                                                                \
     int PMPI_File_##name##_at_all_begin(MPI_File fh, MPI_Offset offset, buffer *buf, int count, MPI_Datatype type) \

@@ -1,6 +1,6 @@
 /*
- * Where the bytes of files are (io_file.h): descriptors, which the names of volumes, of striped volumes and of the front
- * end lead to, and PIO files.
+ * Where the bytes of files are (io_file.h): descriptors, which the names of volumes, of striped volumes and of the
+ * front end lead to, and PIO files.
  */
 #include <errno.h>
 #include <fcntl.h>

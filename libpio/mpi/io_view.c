@@ -124,7 +124,8 @@ static bool give_to_store(const struct mpi_file *f, const struct pattern *p)
 {
     int64_t n = f->store->set_view ? pattern_pack(p, 0, NULL, 0) : -1;
     void *packed = n > 0 ? malloc((size_t)n) : NULL;
-    bool given = packed && pattern_pack(p, 0, packed, (size_t)n) == n && f->store->set_view(f->fd, packed, (size_t)n) == 0;
+    bool given =
+        packed && pattern_pack(p, 0, packed, (size_t)n) == n && f->store->set_view(f->fd, packed, (size_t)n) == 0;
 
     free(packed);
     return given;

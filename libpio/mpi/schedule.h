@@ -1,6 +1,6 @@
 /*
- * Schedules: nonblocking collective calls [5.12], and the blocking ones that are the same and a wait: of neighbours, and
- * of intercommunicators.
+ * Schedules: nonblocking collective calls [5.12], and the blocking ones that are the same and a wait: of neighbours,
+ * and of intercommunicators.
  *
  * A schedule is a list of steps: sends, receives, and what this process does with its data. Those before a step `round`
  * have ended before those behind it begin. Any call that makes progress runs it on (engine.c).
@@ -37,7 +37,8 @@ struct schedule {
     bool failed; /* there was no memory for a step */
 };
 
-/* Begins a schedule on a communicator; *error is set. NULL: no memory. The name is of the call that the process is in. */
+/* Begins a schedule on a communicator; *error is set. NULL: no memory. The name is of the call that the process is
+ * in. */
 struct schedule *schedule_new(struct mpi_comm *c, int *error);
 
 /* Makes the shadows of an intercommunicator; false: no memory. */

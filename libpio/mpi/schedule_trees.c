@@ -1,6 +1,6 @@
 /*
- * Broadcast and reduction in a schedule (schedule.h), by binomial trees: position v has the children v + 2^k for each 2^k
- * below v's lowest bit that is set, and what it combines are the positions from v on.
+ * Broadcast and reduction in a schedule (schedule.h), by binomial trees: position v has the children v + 2^k for each
+ * 2^k below v's lowest bit that is set, and what it combines are the positions from v on.
  */
 #include "libpio/mpi/schedule.h"
 

@@ -34,7 +34,7 @@ static void move(int **list, const struct topology *from, struct topology *to)
         *list = to->list + (*list - from->list);
 }
 
-int topology_copy(const struct mpi_comm *from, struct mpi_comm *to)
+static int copy(const struct mpi_comm *from, struct mpi_comm *to)
 {
     const struct topology *t = from->topology;
     struct topology *copy = t ? topology_new(t->kind, t->ints) : NULL;
@@ -61,10 +61,20 @@ int topology_copy(const struct mpi_comm *from, struct mpi_comm *to)
     return MPI_SUCCESS;
 }
 
-void topology_free(struct mpi_comm *c)
+static void drop(struct mpi_comm *c)
 {
     free(c->topology);
     c->topology = NULL;
+}
+
+void topology_attach(struct mpi_comm *c, struct topology *t)
+{
+    comms_hooks.copy_topology = copy;
+    comms_hooks.free_topology = drop;
+    if (c)
+        c->topology = t;
+    else
+        free(t);
 }
 
 int topology_make(struct mpi_comm *c, int size, const int *rank_of, struct topology *t, struct mpi_comm **made)
@@ -79,10 +89,7 @@ int topology_make(struct mpi_comm *c, int size, const int *rank_of, struct topol
         error = comms_create(c, g, made);
     }
     free(g);
-    if (error == MPI_SUCCESS && *made)
-        (*made)->topology = t;
-    else
-        free(t);
+    topology_attach(error == MPI_SUCCESS ? *made : NULL, t);
     return error;
 }
 

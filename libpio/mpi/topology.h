@@ -44,6 +44,9 @@ struct neighbours {
 };
 int topology_neighbours(const struct mpi_comm *c, struct neighbours *n);
 
+/* Gives a topology to a communicator; NULL: frees it. */
+void topology_attach(struct mpi_comm *c, struct topology *t);
+
 /* Makes a communicator of the first `size` ranks, with a topology, which goes to it or is freed. rank_of: which rank of
  * the old one each is; NULL: the same. A class. */
 int topology_make(struct mpi_comm *c, int size, const int *rank_of, struct topology *t, struct mpi_comm **made);

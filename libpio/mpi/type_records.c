@@ -1,10 +1,11 @@
 /*
- * Attributes and names of types [6.7.4, 6.8], by their handles: those of types that were never given any take no memory.
+ * Attributes and names of types [6.7.4, 6.8], by their handles: those of types that were never given any take no
+ * memory.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpio/mpi/attributes.h"
+#include "libpio/mpi/keyvals.h"
 #include "libpio/mpi/datatype.h"
 
 struct type_record {

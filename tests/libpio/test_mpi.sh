@@ -19,33 +19,43 @@ export TMPDIR=$scratch OMPI_MCA_btl_base_warn_component_unused=0
 
 printf 'dim = 4;\nram_mb = 2;\n' >small.conf
 
-# The programs that are judged, as one
+# The programs that are judged, as one; files, which need a folder, by themselves
 programs=$(sed -n 's/^ *X(\([a-z_]*\).*/\1/p' "$root/tests/mpi/all.c")
+sizes=${MPI_SIZES:-1 3 8}
 build_all() { # COMPILER OUTPUT FLAG...
     local compiler=$1 output=$2 name
     shift 2
     for name in $programs; do
         $compiler "$@" -DSUITE=$name -c -o "$output.$name.o" "$root/tests/mpi/$name.c" || return
     done
-    $compiler "$@" -o "$output" "$root/tests/mpi/all.c" "$output".*.o
+    $compiler "$@" -o "$output" "$root/tests/mpi/all.c" "$output".*.o &&
+        $compiler "$@" -o "$output.files" "$root/tests/mpi/files.c"
 }
 
 judge_all() {
-    build_all mpicc.openmpi judged -std=gnu11 -O1 -w || return
-    for ranks in 1 3 8; do # its processes share a few processors
-        $judge -n $ranks ./judged >theirs.$ranks 2>&1
+    mkdir judged && cd judged && build_all mpicc.openmpi theirs -std=gnu11 -O1 -w || return
+    for ranks in $sizes; do
+        { $judge -n $ranks ./theirs && $judge -n $ranks ./theirs.files; } >$ranks.txt 2>&1
     done
 }
 
 [ $judges = no ] || judge_all >judge.log 2>&1 &
-check "the programs compile" build_all mpicc all $flags
-for ranks in 1 3 8 16; do
-    mpirun -d 4 -n $ranks ./all >ours.$ranks 2>&1
-    check "all programs on $ranks ranks pass" grep -q "^all: passed" ours.$ranks
+check "the programs compile" build_all mpicc ours $flags
+mkdir served
+for ranks in $sizes; do
+    { mpirun -d 4 -n $ranks ./ours && mpirun -d 4 --serve=served -n $ranks ./ours.files; } >$ranks.txt 2>&1
+    same "all programs on $ranks ranks pass" "files on $ranks: passed" "$(tail -n 1 $ranks.txt)"
 done
+ncube disk create -m sandia --images disks 2M >/dev/null
+for name in pio:/files.dat //df03/files.dat; do
+    same "$name on 5 ranks" "files on 5: passed" \
+        "$(mpirun -m sandia --images=disks -d 3 -n 5 ./ours.files $name 2>&1 | tail -n 1)"
+done
+clean() { local image; for image in disks/*.img; do e2fsck -fn $image >fsck 2>&1 || return; done; }
+check "the volumes are whole" clean
 wait
-for ranks in 1 3 8; do
-    [ $judges = no ] || same "on $ranks ranks: as with Open MPI" "$(cat theirs.$ranks)" "$(cat ours.$ranks)"
+for ranks in $sizes; do
+    [ $judges = no ] || same "on $ranks ranks: as with Open MPI" "$(cat judged/$ranks.txt)" "$(cat $ranks.txt)"
 done
 [ $judges = yes ] || skip "MPI programs against Open MPI" "libopenmpi-dev and openmpi-bin are not installed"
 

@@ -201,8 +201,10 @@ static void others(void)
     MPI_File f;
     MPI_Offset now;
     int class, error, data = 0;
+    char other[64];
 
-    error = MPI_File_open(MPI_COMM_WORLD, "no_such_file", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
+    snprintf(other, sizeof other, "%s.none", name);
+    error = MPI_File_open(MPI_COMM_WORLD, other, MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
     MPI_Error_class(error, &class);
     check_equal(class, MPI_ERR_NO_SUCH_FILE);
     error = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY | MPI_MODE_RDWR, MPI_INFO_NULL, &f);

@@ -1,8 +1,8 @@
 /*
  * Attributes [6.7]: values that a program attaches to communicators and types, under keys that it makes.
  */
-#ifndef NCUBE_MPI_ATTRIBUTES_H
-#define NCUBE_MPI_ATTRIBUTES_H
+#ifndef NCUBE_MPI_KEYVALS_H
+#define NCUBE_MPI_KEYVALS_H
 
 #include "libpio/mpi/comms.h"
 

@@ -1,7 +1,7 @@
 /*
- * Keys, and lists of attributes (attributes.h). A key that has been freed lives on while it has values.
+ * Keys, and lists of attributes (keyvals.h). A key that has been freed lives on while it has values.
  */
-#include "libpio/mpi/attributes.h"
+#include "libpio/mpi/keyvals.h"
 
 #include <stdlib.h>
 
