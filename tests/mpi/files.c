@@ -220,9 +220,12 @@ static void others(void)
 
     MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f);
     MPI_File_set_size(f, 100);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_get_size(f, &now);
     check_equal(now, 100);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_preallocate(f, 5000);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_get_size(f, &now);
     check_equal(now, 5000);
     MPI_File_close(&f);
