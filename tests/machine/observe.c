@@ -131,6 +131,22 @@ static char *read_stats(const char *folder)
     return text;
 }
 
+struct observed observe_replay(const char *ncube, const char *recording, bool may_fail)
+{
+    char *folder = folder_new(), *path = build_path(ncube != NULL ? ncube : "bin/ncube");
+    char *real = realpath(path, NULL), *stats = format("--stats=%s/stats", folder);
+    struct command c = command_start(
+        (char *[]){"env", "-C", folder, real, "replay", "--trace=trace", stats, (char *)recording, NULL}, NULL, 0);
+    struct observed seen = observe_end(&c, folder, "trace", may_fail);
+
+    seen.stats = read_stats(folder);
+    free(stats);
+    free(real);
+    free(path);
+    folder_remove(folder);
+    return seen;
+}
+
 struct observed observe(struct ncube_run r, disturb_fn disturb)
 {
     char *folder = folder_new(), *trace = format("%s/trace", folder), *stats = format("%s/stats", folder);
