@@ -3,7 +3,8 @@
 
 SHELL_TESTS += tests/house/test_run.sh tests/house/test_house.sh tests/house/test_circles.sh \
     tests/house/test_figures.sh tests/docs/test_pages.sh
-SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh tests/machine/test_core.sh tests/machine/test_record.sh
+SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh tests/machine/test_core.sh \
+    tests/machine/test_record.sh
 
 # What is added to PROGRAMS from here on is for tests and measurements, and not part of `all` (see GUEST_PROGRAMS)
 PRODUCT := $(PROGRAMS)
@@ -111,7 +112,7 @@ $(B)/fuzz/%.o: %.c
 $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED)): FUZZ_STEPS := -fsanitize-coverage=trace-pc
 $(B)/tests/fuzz/fuzz: $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED) $(FUZZING))
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $^ -lconfig -ljansson -lelf -ldw -lz -lm -larchive -lnettle -lcriterion
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $^ -lconfig -ljansson -lelf -ldw -lz -lm -larchive -lnettle -lxxhash -lcriterion
 
 # Suites of what reads input run under the sanitizers only, of the same objects. make sanitize has all suites so.
 # $(call sanitized_test,emu/test_config,-lconfig): tests/emu/test_config.c

@@ -1,8 +1,7 @@
 /*
  * Writing a container: the entries one after another, each with a header in which nothing depends on the host, and a
- * digest that grows with them.
+ * check that grows with them.
  */
-#define _GNU_SOURCE /* asprintf */
 #include "emu/record/container.h"
 
 #include <archive.h>
@@ -15,7 +14,6 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
-#include "emu/record/digest.h"
 #include "emu/record/container_parts.h"
 
 #define BLOCK_BYTES (256u << 10)
@@ -23,7 +21,7 @@
 
 struct container {
     struct archive *archive;
-    struct sha256_ctx hash;
+    XXH3_state_t *check;
 };
 
 static int archive_fails(struct archive *a, char *error)
@@ -39,7 +37,8 @@ int container_begin(struct container **p, int fd, char *error)
 
     *p = memory_new(1, sizeof **p);
     **p = (struct container){.archive = a};
-    sha256_init(&(*p)->hash);
+    (*p)->check = XXH3_createState();
+    XXH3_128bits_reset((*p)->check);
     if (archive_write_add_filter_zstd(a) == ARCHIVE_OK &&
         archive_write_set_filter_option(a, "zstd", "compression-level", "1") == ARCHIVE_OK &&
         archive_write_set_format_pax_restricted(a) == ARCHIVE_OK &&
@@ -52,18 +51,13 @@ int container_begin(struct container **p, int fd, char *error)
     return result;
 }
 
-static void hash_name(struct sha256_ctx *hash, const char *name)
-{
-    sha256_update(hash, strlen(name) + 1, (const uint8_t *)name);
-}
-
 /* Begins an entry. Nothing in its header depends on the host. */
 static int begin_entry(struct container *p, const char *name, uint64_t bytes, const struct file_extent *extent,
                        size_t extents, char *error)
 {
     struct archive_entry *e = archive_entry_new();
 
-    hash_name(&p->hash, name);
+    container_check_name(p->check, name);
     archive_entry_set_pathname(e, name);
     archive_entry_set_size(e, (la_int64_t)bytes);
     archive_entry_set_filetype(e, AE_IFREG);
@@ -96,7 +90,7 @@ int container_add(struct container *p, const char *name, const void *bytes, size
 {
     if (begin_entry(p, name, n, NULL, 0, error) < 0)
         return -1;
-    sha256_update(&p->hash, n, bytes);
+    XXH3_128bits_update(p->check, bytes, n);
     return write_data(p, bytes, n, error);
 }
 
@@ -122,7 +116,7 @@ static int add_extent(struct container *p, int fd, const struct file_extent *x, 
         if (got < 0)
             return error_line(error, "%s", strerror(errno));
         memset(piece + got, 0, n - (size_t)got); /* it has become shorter */
-        sha256_update(&p->hash, n, (const uint8_t *)piece);
+        XXH3_128bits_update(p->check, piece, n);
         result = write_data(p, piece, n, error);
     }
     return result;
@@ -147,14 +141,15 @@ int container_add_file(struct container *p, const char *name, int fd, uint64_t b
     return result;
 }
 
-/* The object without its last brace, and the digest behind it. */
-static char *add_digest(struct container *p, const char *text)
+/* The object without its last brace, and the check behind it. */
+static char *add_check(struct container *p, const char *text)
 {
-    char digest[DIGEST_TEXT_BYTES], *whole;
+    size_t n = strlen(text) - 1;
+    char *whole = memory_new(n + CONTAINER_CHECK_BYTES, 1);
 
-    digest_end(&p->hash, digest);
-    if (asprintf(&whole, "%.*s" CONTAINER_DIGEST_FORMAT, (int)strlen(text) - 1, text, digest) < 0)
-        return NULL;
+    memcpy(whole, text, n);
+    XXH3_128bits_update(p->check, whole, n);
+    container_write_check(p->check, whole + n);
     return whole;
 }
 
@@ -165,10 +160,9 @@ int container_end(struct container *p, const char *text, char *error)
     if (!p)
         return 0;
     if (text) {
-        char *whole = add_digest(p, text);
+        char *whole = add_check(p, text);
 
-        result = whole ? container_add(p, CONTAINER_END, whole, strlen(whole), error)
-                       : error_line(error, "%s", strerror(ENOMEM));
+        result = container_add(p, CONTAINER_END, whole, strlen(whole), error);
         free(whole);
     }
     if (result == 0 && text && archive_write_close(p->archive) != ARCHIVE_OK)
@@ -176,6 +170,7 @@ int container_end(struct container *p, const char *text, char *error)
     if (result != 0 || !text)
         archive_write_fail(p->archive);
     archive_write_free(p->archive);
+    XXH3_freeState(p->check);
     free(p);
     return result;
 }

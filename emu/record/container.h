@@ -1,6 +1,6 @@
 /*
- * The container of a recording: a tar archive, packed by zstd (libarchive). Its last entry, end.json, ends with the
- * SHA-256 of all entries before it: a container without it has been cut, one with another has been damaged.
+ * The container of a recording: a tar archive, packed by zstd (libarchive). Its last entry, end.json, ends with a
+ * check of all entries before it: a container without it has been cut, one with another has been damaged.
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES), without the file's name.
  */
@@ -23,7 +23,7 @@ int container_add(struct container *p, const char *name, const void *bytes, size
 /* Adds the extents of a file of so many bytes, which are in ascending order. */
 int container_add_file(struct container *p, const char *name, int fd, uint64_t bytes, const struct file_extent *extent,
                        size_t extents, char *error);
-/* Adds end.json, the text of a JSON object, to which it adds the digest; and frees the container. With `text` NULL only
+/* Adds end.json, the text of a JSON object, to which it adds the check; and frees the container. With `text` NULL only
  * frees it. */
 int container_end(struct container *p, const char *text, char *error);
 

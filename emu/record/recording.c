@@ -75,8 +75,9 @@ static json_t *describe_signals(const struct recording *r)
 
 static int write_end(struct recording *r, json_t *end)
 {
-    recording_add(r, RECORDING_INPUT, r->input ? r->input : (const uint8_t *)"", r->input_bytes);
     replies_flush(r);
+    replies_settle(r);
+    recording_add(r, RECORDING_INPUT, r->input ? r->input : (const uint8_t *)"", r->input_bytes);
     json_object_set_new(end, "calls", describe_calls(r));
     json_object_set_new(end, "signals", describe_signals(r));
     json_object_set(end, "served", r->served);
@@ -115,6 +116,7 @@ void recording_free(struct recording *r)
 
     if (!r)
         return;
+    replies_settle(r);
     container_end(r->pack, NULL, error);
     if (r->file.fd >= 0)
         new_file_close(&r->file, -1, error);
@@ -230,6 +232,7 @@ void recording_note_program(struct recording *r, int fd)
     }
     const struct file_extent all = {0, (uint64_t)st.st_size};
     snprintf(name, sizeof name, RECORDING_SERVED, digest);
+    replies_settle(r);
     if (!is_served(r, digest))
         recording_add_file(r, name, fd, all.bytes, &all, 1);
     json_array_append_new(r->served, json_string(digest));

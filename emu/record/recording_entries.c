@@ -1,4 +1,4 @@
-/* What all of a recording's parts need: its entries, whether it is written or replayed, and where a replay leaves it. */
+/* What all parts of a recording need: its entries, whether it is written or replayed, and where a replay leaves it. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

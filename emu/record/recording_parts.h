@@ -41,6 +41,7 @@ struct recorded_reply {
     uint64_t at;
 };
 
+struct piece;
 struct known_data; /* where data is that other replies have, too */
 
 struct replies {
@@ -51,7 +52,8 @@ struct replies {
     size_t data_bytes, data_room;
     uint64_t data_before; /* bytes of data in the pieces before */
     uint32_t pieces;
-    int fd; /* read: all data, in memory */
+    int fd;              /* read: all data, in memory */
+    struct piece *piece; /* that is being packed; NULL: none */
     struct known_data *known;
     size_t known_n, known_room;
     uint64_t all; /* replies, in all pieces */
@@ -85,7 +87,8 @@ void recording_add(struct recording *r, const char *name, const void *bytes, siz
 /* Notes the first failure of writing. */
 void recording_judge(struct recording *r, int result);
 
-/* recording_replies.c */
+/* recording_replies.c. Whoever adds an entry, or looks whether writing has failed, settles the replies before. */
+void replies_settle(struct recording *r);
 void replies_flush(struct recording *r);
 int replies_read(struct recording *r, char *error);
 void replies_free(struct replies *s);

@@ -1,39 +1,51 @@
 /*
  * Replies to requests for the host's files, in pieces of a table and its data. Data that several replies have, as when
- * 64 nodes read one file, is kept once: the table has the offset of its first place.
+ * 64 nodes read one file, is kept once: the table has the offset of its first place. A piece is packed by a thread
+ * beside the run, which touches nothing but the container; all others call replies_settle before they do.
  */
 #define _GNU_SOURCE /* memfd_create */
-#include <nettle/sha2.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/record/recording_parts.h"
 #include "vertex/contract/errors.h"
+#include "vertex/contract/proto.h"
 
-#define PIECE_BYTES   (16u << 20)
+#define PIECE_BYTES   (4u << 20)
 #define PIECE_REPLIES 65536u
 #define KNOWN_LEAST   256u /* bytes of data that are looked for */
 #define NAME_BYTES    40
 
 struct known_data {
-    uint8_t digest[SHA256_DIGEST_SIZE];
+    XXH128_hash_t hash;
     uint64_t at;
     bool used;
 };
 
+struct piece { /* what a thread packs while the run goes on */
+    struct recording *of;
+    pthread_t thread;
+    bool threaded;
+    char table[NAME_BYTES], data[NAME_BYTES];
+    struct recorded_reply *reply;
+    size_t replies;
+    uint8_t *bytes;
+    size_t n;
+};
+
 /* ---- Data that is there already ---- */
 
-static struct known_data *find_known(const struct replies *s, const uint8_t *digest)
+static struct known_data *find_known(const struct replies *s, XXH128_hash_t hash)
 {
-    uint64_t hash;
-
-    memcpy(&hash, digest, sizeof hash);
-    for (size_t i = hash & (s->known_room - 1);; i = (i + 1) & (s->known_room - 1))
-        if (!s->known[i].used || memcmp(s->known[i].digest, digest, SHA256_DIGEST_SIZE) == 0)
+    for (size_t i = hash.low64 & (s->known_room - 1);; i = (i + 1) & (s->known_room - 1))
+        if (!s->known[i].used || XXH128_isEqual(s->known[i].hash, hash))
             return &s->known[i];
 }
 
@@ -48,7 +60,7 @@ static void make_room(struct replies *s)
     s->known = memory_new(s->known_room, sizeof *s->known);
     for (size_t i = 0; i < old.known_room; i++)
         if (old.known[i].used)
-            *find_known(s, old.known[i].digest) = old.known[i];
+            *find_known(s, old.known[i].hash) = old.known[i];
     free(old.known);
 }
 
@@ -56,7 +68,10 @@ static uint64_t append(struct replies *s, const void *bytes, size_t n)
 {
     uint64_t at = s->data_before + s->data_bytes;
 
-    s->data = memory_grow(s->data, &s->data_room, s->data_bytes + n, 1);
+    if (!s->data) {
+        s->data_room = PIECE_BYTES + FILE_IO_MAX_BYTES; /* a piece ends when it has so many bytes, or more */
+        s->data = memory_resize(NULL, s->data_room, 1);
+    }
     memcpy(s->data + s->data_bytes, bytes, n);
     s->data_bytes += n;
     return at;
@@ -64,22 +79,16 @@ static uint64_t append(struct replies *s, const void *bytes, size_t n)
 
 static uint64_t keep(struct replies *s, const void *bytes, size_t n)
 {
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    struct sha256_ctx hash;
-
     if (n < KNOWN_LEAST)
         return n > 0 ? append(s, bytes, n) : 0;
-    sha256_init(&hash);
-    sha256_update(&hash, n, bytes);
-    sha256_digest(&hash, sizeof digest, digest);
     make_room(s);
-    struct known_data *k = find_known(s, digest);
+    XXH128_hash_t hash = XXH3_128bits(bytes, n);
+    struct known_data *k = find_known(s, hash);
     if (k->used)
         return k->at;
-    memcpy(k->digest, digest, sizeof digest);
-    k->used = true;
+    *k = (struct known_data){.hash = hash, .at = append(s, bytes, n), .used = true};
     s->known_n++;
-    return k->at = append(s, bytes, n);
+    return k->at;
 }
 
 /* ---- Writing ---- */
@@ -90,25 +99,67 @@ static json_t *describe(const struct recorded_reply *p)
                      (json_int_t)p->request.check, (int)p->status, (json_int_t)p->bytes, (json_int_t)p->at);
 }
 
+static void *pack(void *arg)
+{
+    struct piece *p = arg;
+    json_t *table = json_array();
+
+    for (size_t i = 0; i < p->replies; i++)
+        json_array_append_new(table, describe(&p->reply[i]));
+    if (p->replies > 0)
+        recording_add_json(p->of, p->table, table);
+    else
+        json_decref(table);
+    if (p->n > 0)
+        recording_add(p->of, p->data, p->bytes, p->n);
+    return NULL;
+}
+
+void replies_settle(struct recording *r)
+{
+    struct piece *p = r->replies.piece;
+
+    if (!p)
+        return;
+    if (p->threaded)
+        pthread_join(p->thread, NULL);
+    free(p->reply);
+    free(p->bytes);
+    free(p);
+    r->replies.piece = NULL;
+}
+
+/* Signals are for ncube's own thread. */
+static bool start_thread(struct piece *p)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&p->thread, NULL, pack, p) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* One piece at a time is packed beside the run: if packing is slower, the run waits. */
 void replies_flush(struct recording *r)
 {
     struct replies *s = &r->replies;
-    char name[NAME_BYTES];
-    json_t *table = json_array();
+    struct piece *p = memory_new(1, sizeof *p);
 
-    for (size_t i = 0; i < s->n; i++)
-        json_array_append_new(table, describe(&s->reply[i]));
-    snprintf(name, sizeof name, RECORDING_TABLE, s->pieces);
-    if (s->n > 0)
-        recording_add_json(r, name, table);
-    else
-        json_decref(table);
-    snprintf(name, sizeof name, RECORDING_DATA, s->pieces);
-    if (s->data_bytes > 0)
-        recording_add(r, name, s->data, s->data_bytes);
+    replies_settle(r);
+    *p = (struct piece){.of = r, .reply = s->reply, .replies = s->n, .bytes = s->data, .n = s->data_bytes};
+    snprintf(p->table, sizeof p->table, RECORDING_TABLE, s->pieces);
+    snprintf(p->data, sizeof p->data, RECORDING_DATA, s->pieces);
+    s->piece = p;
     s->pieces++;
     s->data_before += s->data_bytes;
-    s->n = s->data_bytes = 0;
+    s->reply = NULL;
+    s->data = NULL;
+    s->n = s->room = s->data_bytes = s->data_room = 0;
+    p->threaded = start_thread(p);
+    if (!p->threaded)
+        pack(p);
 }
 
 void recording_note_reply(struct recording *r, const struct recorded_request *q, int32_t status, const void *payload,
@@ -116,8 +167,6 @@ void recording_note_reply(struct recording *r, const struct recorded_request *q,
 {
     struct replies *s = &r->replies;
 
-    if (r->failed)
-        return;
     s->reply = memory_grow(s->reply, &s->room, s->n + 1, sizeof *s->reply);
     s->reply[s->n++] = (struct recorded_reply){*q, status, (uint32_t)bytes, keep(s, payload, bytes)};
     s->all++;

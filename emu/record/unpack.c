@@ -14,7 +14,6 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
-#include "emu/record/digest.h"
 #include "emu/record/container.h"
 #include "emu/record/container_parts.h"
 
@@ -24,8 +23,7 @@
 struct unpacking {
     struct unpacked *to;
     struct archive *archive;
-    struct sha256_ctx hash;
-    char digest[DIGEST_TEXT_BYTES]; /* of all entries before the last */
+    XXH3_state_t *check;
     char *error;
 };
 
@@ -60,7 +58,7 @@ static int take_data(struct unpacking *u, struct unpacked_entry *e, bool last)
         if (at < 0 || (uint64_t)at > e->bytes || n > e->bytes - (uint64_t)at)
             return damaged(u, NULL);
         if (!last)
-            sha256_update(&u->hash, n, bytes);
+            XXH3_128bits_update(u->check, bytes, n);
         e->stored += n;
         if (host_write(e->fd, bytes, n, at) != (ssize_t)n)
             return error_line(u->error, "no room in memory for it: %s", strerror(errno));
@@ -76,10 +74,8 @@ static int take_entry(struct unpacking *u, struct archive_entry *header)
 
     if (!name || bytes < 0 || (u->to->n == 0 && strcmp(name, CONTAINER_FIRST) != 0))
         return u->to->n == 0 ? error_line(u->error, "is no recording of ncube") : damaged(u, NULL);
-    if (last)
-        digest_end(&u->hash, u->digest);
-    else
-        sha256_update(&u->hash, strlen(name) + 1, (const uint8_t *)name);
+    if (!last)
+        container_check_name(u->check, name);
     struct unpacked_entry *e = add_entry(u->to, name, (uint64_t)bytes);
     if (e->fd < 0 || ftruncate(e->fd, bytes) < 0)
         return error_line(u->error, "no room in memory for it: %s", strerror(errno));
@@ -89,14 +85,18 @@ static int take_entry(struct unpacking *u, struct archive_entry *header)
 static int check_end(const struct unpacking *u)
 {
     const struct unpacked_entry *e = unpacked_find(u->to, CONTAINER_END);
-    char wanted[sizeof CONTAINER_DIGEST_FORMAT + DIGEST_TEXT_BYTES], *text;
+    char wanted[CONTAINER_CHECK_BYTES], *text;
 
     if (!e || e->bytes > END_MOST_BYTES)
         return error_line(u->error, "the recording has no end: it is not all there");
-    snprintf(wanted, sizeof wanted, CONTAINER_DIGEST_FORMAT, u->digest);
     text = unpacked_text(e);
     size_t n = text ? strlen(text) : 0;
-    bool same = n >= strlen(wanted) && strcmp(text + n - strlen(wanted), wanted) == 0;
+    bool same = n >= sizeof wanted;
+    if (same) {
+        XXH3_128bits_update(u->check, text, n - (sizeof wanted - 1));
+        container_write_check(u->check, wanted);
+        same = strcmp(text + n - (sizeof wanted - 1), wanted) == 0;
+    }
     free(text);
     return same ? 0 : damaged(u, "its bytes are not those that were written");
 }
@@ -119,13 +119,15 @@ int unpack(struct unpacked *to, int fd, char *error)
     struct unpacking u = {.to = to, .archive = archive_read_new(), .error = error};
 
     *to = (struct unpacked){0};
-    sha256_init(&u.hash);
+    u.check = XXH3_createState();
+    XXH3_128bits_reset(u.check);
     archive_read_support_filter_zstd(u.archive);
     archive_read_support_format_tar(u.archive);
     int result = archive_read_open_fd(u.archive, fd, BLOCK_BYTES) == ARCHIVE_OK
                      ? take_all(&u)
                      : error_line(error, "is no recording of ncube");
     archive_read_free(u.archive);
+    XXH3_freeState(u.check);
     return result;
 }
 
