@@ -58,13 +58,14 @@ static void print_programs(const struct recording *r, const json_t *programs)
 
     json_array_foreach(programs, i, p)
     {
-        char name[RECORDED_NAME_BYTES], path[RECORDING_PATH_BYTES],
-            *file = recorded_text_of(json_object_get(p, "path"));
+        char name[RECORDED_NAME_BYTES], path[RECORDING_PATH_BYTES];
+        char *file = recorded_text_of(json_object_get(p, "path"));
+        const char *digest = json_string_value(json_object_get(p, "sha256"));
 
         snprintf(name, sizeof name, RECORDED_PROGRAM, (uint32_t)i);
-        printf("%-12s %s, %" JSON_INTEGER_FORMAT " bytes, SHA-256 %.16s...%s\n", "program", file ? one_line(file) : "",
-               json_integer_value(json_object_get(p, "bytes")), json_string_value(json_object_get(p, "sha256")),
-               recording_path(r, name, path) ? "" : ", not included");
+        bool there = recording_path(r, name, path);
+        printf("%-12s %s, %" JSON_INTEGER_FORMAT " bytes, SHA-256 %.16s...%s\n", "program", file ? one_line(file) : "?",
+               json_integer_value(json_object_get(p, "bytes")), digest ? digest : "?", there ? "" : ", not included");
         free(file);
     }
 }

@@ -61,7 +61,7 @@ struct machine_options { /* they outlive the machine */
     const char *record;          /* the command line's file for a recording */
     struct recording *recording; /* to write or to replay; NULL: none */
     bool light;                  /* it gets no programs */
-    char *machine_name;          /* in a replay: of the machine file; the configuration takes it. NULL: none */
+    const char *machine_name;    /* in a replay: of the machine file; NULL: none */
     bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
                                   * ends the machine */
 };

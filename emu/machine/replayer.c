@@ -48,7 +48,7 @@ static int take_machine(struct run_options *o, struct replayer *p, const json_t 
     size_t n = json_array_size(set);
 
     o->machine.dim = (uint32_t)json_integer_value(json_object_get(machine, "dimension"));
-    o->machine.machine_name = recorded_text_of(json_object_get(machine, "name"));
+    o->machine.machine_name = p->machine = recorded_text_of(json_object_get(machine, "name"));
     p->set = memory_new(n + 1, sizeof *p->set);
     for (size_t i = 0; i < n; i++) {
         p->set[i] = recorded_text_of(json_array_get(set, i));
@@ -97,7 +97,7 @@ static int take_program(struct run_options *o, struct replayer *r, uint32_t i, c
     p->nodes = (uint32_t)json_integer_value(json_object_get(json, "nodes"));
     p->piped = json_is_true(json_object_get(json, "piped"));
     p->dim = (uint32_t)json_integer_value(json_object_get(json, "dimension"));
-    if (!p->path || p->argc == 0)
+    if (!p->path || p->argc == 0 || p->dim > NODE_MAX_DIM || p->nodes > 1u << NODE_MAX_DIM || (i == 0 && p->piped))
         return incomplete(error);
     for (int k = 0; k < p->argc; k++)
         if (!p->argv[k])
@@ -147,7 +147,7 @@ static int take_job(struct run_options *o, struct replayer *p, const json_t *abo
     for (uint32_t i = 0; i < o->job.programs; i++)
         if (take_program(o, p, i, json_array_get(programs, i), error) < 0)
             return -1;
-    return 0;
+    return job_dimension(p->program, o->job.programs, o->job.dim) == o->job.dim ? 0 : incomplete(error);
 }
 
 int replayer_fill(struct run_options *o, struct replayer *p, char *error)
@@ -171,6 +171,7 @@ void replayer_free(struct replayer *p)
         free_list((char **)p->program[i].argv);
     }
     free_list(p->set);
+    free(p->machine);
     free(p->serve);
     free(p->command);
 }

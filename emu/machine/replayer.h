@@ -7,7 +7,7 @@
 struct replayer { /* what the run's options point to; {0} before */
     struct job_program program[JOB_PROGRAMS_MAX];
     char file[JOB_PROGRAMS_MAX][RECORDING_PATH_BYTES];
-    char *serve, *command;
+    char *machine, *serve, *command;
     char **set;
 };
 

@@ -1,6 +1,6 @@
 /*
- * What the writer and the reader of a container agree on, and its check: XXH3's 128 bits over the names and the bytes of
- * all entries, of the last one up to the check itself. It finds damage; nobody is meant to be kept from changing a recording.
+ * What the writer and the reader of a container agree on, and its check: XXH3's 128 bits over the names and the bytes
+ * of all entries, of the last one up to the check itself. It finds damage. Nobody is kept from changing a recording.
  */
 #ifndef NCUBE_CONTAINER_PARTS_H
 #define NCUBE_CONTAINER_PARTS_H
