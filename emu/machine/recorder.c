@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/config/overrides.h"
 #include "emu/disk/used_blocks.h"
 #include "emu/job/program.h"
@@ -42,8 +43,8 @@ static json_t *describe_machine(const struct machine *m)
 
     for (uint32_t i = 0; overrides_at(i); i++)
         json_array_append_new(set, recorded_text(overrides_at(i)));
-    return json_pack("{s:o*, s:i, s:o}", "name", m->config.path ? recorded_text(m->config.path) : NULL, "dimension",
-                     (int)m->config.topo.dim, "set", set);
+    return json_pack("{s:o*, s:i, s:o}", "name", m->config.path ? recorded_text(host_last_part(m->config.path)) : NULL,
+                     "dimension", (int)m->config.topo.dim, "set", set);
 }
 
 static json_t *describe_program(const struct job_program *p, bool light)

@@ -237,6 +237,43 @@ replay "a fault" 1
 status "a replay under --core" 1 "$ncube" replay --core=cores run.ncr
 check "which writes them" [ -e cores/core.0 ]
 
+# ---- A replay that somebody looks at
+
+await() { # COMMAND...: until it succeeds
+    for ((i = 0; i < 600; i++)); do
+        "$@" && return
+        sleep 0.1
+    done
+}
+
+printf 'one\nstop\n' >in
+mkdir -p data
+printf 'some\ntext\n' >data/in
+record "for gdb" 6 -d 1 --serve data ./reads word <in
+rm -r data
+if command -v gdb-multiarch >/dev/null; then
+    "$ncube" replay --gdb --trace=gdb.json run.ncr >gdb.stdout 2>gdb.stderr &
+    replay=$!
+    await grep -q 'waiting for gdb' gdb.stderr
+    port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" gdb.stderr)
+    timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex 'break fclose' -ex continue -ex 'print node' \
+        -ex delete -ex continue ./reads >gdb.out 2>&1
+    wait $replay
+    same "under gdb: status" 6 $?
+    check "under gdb: it stops at a breakpoint" grep -q '^Thread .* hit Breakpoint 1' gdb.out
+    check "under gdb: the same output" cmp stdout gdb.stdout
+    check "under gdb: the same trace" cmp trace.json gdb.json
+else
+    skip "a replay under gdb" "gdb-multiarch is not installed"
+fi
+"$ncube" replay --gdb run.ncr >/dev/null 2>err &
+replay=$!
+await grep -q 'waiting for gdb' err
+kill -TERM $replay
+wait $replay
+same "a replay that its user ends: status" 143 $?
+check "it is not told of the recording" [ "$(grep -c recording err)" = 0 ]
+
 # ---- What cannot be replayed
 
 record "light" 5 --record-light ./writes </dev/null
