@@ -144,7 +144,7 @@ static bool is_clf(const char *text)
     return strncmp(text, "clf:", 4) == 0 && text[4] == '/';
 }
 
-static struct disk_name parse_clf_name(const struct arguments *a, struct machine *m, const char *text)
+static struct disk_name parse_clf_name(const struct arguments *a, struct machine_volumes *m, const char *text)
 {
     need_machine(a, text);
     choose_volumes(m, NULL);

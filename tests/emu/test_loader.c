@@ -367,16 +367,16 @@ Test(loader, a_segment_for_several_drivers_is_sent_where_one_of_them_is)
         uint32_t flags;
         bool striped, piped, sent, cfs;
     } c[] = {
-        {0, false, false, true},
-        {PROGRAM_SEGMENT_STRIPED, false, false, false},
-        {PROGRAM_SEGMENT_STRIPED, false, true, false},
-        {PROGRAM_SEGMENT_STRIPED, true, false, true},
-        {PROGRAM_SEGMENT_PIPES, true, false, false},
-        {PROGRAM_SEGMENT_PIPES, false, true, true},
-        {PROGRAM_SEGMENT_DRIVERS, false, false, false},
-        {PROGRAM_SEGMENT_DRIVERS, true, false, true},
-        {PROGRAM_SEGMENT_DRIVERS, false, true, true},
-        {PROGRAM_SEGMENT_DRIVERS, true, true, true},
+        {0, false, false, true, false},
+        {PROGRAM_SEGMENT_STRIPED, false, false, false, false},
+        {PROGRAM_SEGMENT_STRIPED, false, true, false, false},
+        {PROGRAM_SEGMENT_STRIPED, true, false, true, false},
+        {PROGRAM_SEGMENT_PIPES, true, false, false, false},
+        {PROGRAM_SEGMENT_PIPES, false, true, true, false},
+        {PROGRAM_SEGMENT_DRIVERS, false, false, false, false},
+        {PROGRAM_SEGMENT_DRIVERS, true, false, true, false},
+        {PROGRAM_SEGMENT_DRIVERS, false, true, true, false},
+        {PROGRAM_SEGMENT_DRIVERS, true, true, true, false},
         {PROGRAM_SEGMENT_CFS, true, true, false, false},
         {PROGRAM_SEGMENT_CFS, false, false, true, true},
     };
