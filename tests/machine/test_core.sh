@@ -47,7 +47,7 @@ check "and what the nodes did" grep -qE '^nodes? .*(runs|waits)' early/nodes
 run 125 --core=stuck -- stuck
 same "a deadlock: all nodes" "core.0 core.1 core.2 core.3 nodes" "$(ls stuck | xargs)"
 check "the text says who waits for what" \
-    grep -qx 'nodes 0-3: each waits in nread for a message of type 9 from node any' stuck/nodes
+    grep -qx 'nodes 0-3: each waits in nread for a message of type 9 from any node' stuck/nodes
 run 124 --core=loop --limit=0.1 -- loop
 same "the limit: all nodes" "core.0 core.1 core.2 core.3 nodes" "$(ls loop | xargs)"
 run 1 --core=again -- early

@@ -78,7 +78,7 @@ says "at first the program's first node is at its entry" '^\* 1 +Thread 1 "node 
 says "a breakpoint on all nodes" '^Thread 1 "node 0" hit Breakpoint 1, work \(node=0\)'
 says "a backtrace" "^#1 .* in main .* at .*debugged.c:$(line_of 'int result = work')"
 says "the next one in virtual time" '^Thread 3 "node 2" hit Breakpoint 1, work \(node=2\)'
-says "what the others do meanwhile" '^  1 +Thread 1 "node 0" \(waits in nread for a message of type 7 from node any\)'
+says "what the others do meanwhile" '^  1 +Thread 1 "node 0" \(waits in nread for a message of type 7 from any node\)'
 says "finish" '^Value returned is \$2 = 2'
 same "a struct" '$3 = {x = 2.5, node = 2}' "$(after 'print here')"
 same "a double" '$4 = 2.5' "$(after 'print here.x')"
@@ -149,7 +149,7 @@ begin -d 1 -- stuck
 gdb 'continue' 'monitor nodes' 'thread 2' 'backtrace' 'continue'
 end "a deadlock" 125 "sum 1"
 says "gdb is told" '^ncube: deadlock: nothing more can happen'
-says "who waits" '^nodes 0-1: each waits in nread for a message of type 9 from node any'
+says "who waits" '^nodes 0-1: each waits in nread for a message of type 9 from any node'
 says "where" '^#2 .* in receive \(wanted=9\)'
 
 begin -d 1 -- loop
