@@ -26,6 +26,7 @@
 enum { REGISTER_SP = 2, REGISTER_A0 = 10, REGISTER_A1 = 11 };
 #define UNREAD_KINDS 16u
 #define LINES_MOST   200u
+#define EXIT         "exit" /* what it writes at the end */
 
 /* Where the library learns of an error, in a0: at the beginning of a function; or behind the system call in it, as
  * these functions look at the error themselves. The last ones are for errno: what a trap before has told, and what the
@@ -146,8 +147,8 @@ static bool is_no_failure(int32_t error)
     return error == -N_EAGAIN || error == -N_EINTR;
 }
 
-/* The library learns of an error. It may make up for it, so the program's call tells when it returns; but what
- * main has returned to fails unseen. `which`: of failure_places. */
+/* The library learns of an error. It may make up for it, so the program's call tells when it returns. What
+ * main has returned to does not. `which`: of failure_places. */
 static void note_failure(struct machine *m, uint32_t node, uint32_t part, uint32_t which)
 {
     struct checking *c = m->checking;
@@ -158,7 +159,7 @@ static void note_failure(struct machine *m, uint32_t node, uint32_t part, uint32
         return;
     struct user_call call = user_calls_find(c->calls, node, part);
     if (call.back == 0) {
-        if (sets_errno && !is_no_failure(error))
+        if (sets_errno && !is_no_failure(error) && strcmp(call.name, EXIT) == 0)
             add_failure(m, node, &call, error);
         return;
     }
@@ -242,7 +243,7 @@ static void end_call(struct machine *m, uint32_t node, uint32_t part)
 /* What exit() could not write is lost. */
 static void end_in_call(void *machine, uint32_t node, const struct unfinished *u)
 {
-    if (u->error < 0 && u->sets_errno && strcmp(u->call.name, "exit") == 0)
+    if (u->error < 0 && u->sets_errno && strcmp(u->call.name, EXIT) == 0)
         add_failure(machine, node, &u->call, u->error);
 }
 

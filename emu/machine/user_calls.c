@@ -210,7 +210,7 @@ struct user_call user_calls_find_at(struct user_calls *c, uint32_t node, uint32_
         at = code_at(p, frame[i].pc);
         if (at.own)
             return call_new(c, called_name(p, &reader, &at, &below), &at, frame[i].sp);
-        if (strcmp(at.name, "program_start") == 0 || !*at.name)
+        if (strcmp(at.name, "start_program") == 0 || !*at.name)
             break;
     }
     return (struct user_call){.name = keep_text(c, below.name),

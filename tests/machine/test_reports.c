@@ -263,10 +263,10 @@ static void check_mistakes(const char *path)
                             .options = {"--check"}};
     struct outcome o = ncube_run(&run);
     char *left = format("ncube: check: messages never read, files never closed, and calls that failed:\n"
-                        "  node 0 never closed %s/there, opened by open, called in main (mistakes.c:105)\n"
-                        "  node 0 never closed %s and 1 more, opened by opendir, called in main (mistakes.c:107)\n"
-                        "  node 0 never closed /made, opened by pio_open_layout, called in main (mistakes.c:108)\n"
-                        "  node 0 never closed %s/other?z, opened by open, called in main (mistakes.c:109)\n",
+                        "  node 0 never closed %s/there, opened by open, called in main (mistakes.c:109)\n"
+                        "  node 0 never closed %s and 1 more, opened by opendir, called in main (mistakes.c:111)\n"
+                        "  node 0 never closed /made, opened by pio_open_layout, called in main (mistakes.c:112)\n"
+                        "  node 0 never closed %s/other?z, opened by open, called in main (mistakes.c:113)\n",
                         path, path, path);
 
     cr_expect_not_null(strstr(o.out, "26 failed"), "%s", o.out);
@@ -280,6 +280,28 @@ static void check_mistakes(const char *path)
     free(left);
     free(machine);
     folder_remove(folder);
+}
+
+/* What main's end loses; and not what the library asks of a pipe when a program starts. */
+Test(reports, of_a_check_tell_of_the_ends_of_programs_and_not_of_their_starts)
+{
+    static const struct {
+        const char *args[6], *err;
+    } runs[] = {{{"//df00", "lost"},
+                 "ncube: check: messages never read, files never closed, and calls that failed:\n"
+                 "  node 0 failed in exit: no space left on volume\n"},
+                {{"//df00", "lost", "|", "-n", "1", "examples/wc"},
+                 "ncube: check: messages never read, files never closed, and calls that failed:\n"
+                 "  node 0 failed in exit: no space left on volume\n"}};
+
+    for (int i = 0; i < 2; i++) {
+        struct ncube_run r = {.dim = "0", .program = "guest/mistakes", .options = {"--check"}};
+
+        memcpy(r.args, runs[i].args, sizeof runs[i].args);
+        struct outcome o = ncube_run(&r);
+        cr_expect_str_eq(o.err, runs[i].err, "%d", i);
+        outcome_free(&o);
+    }
 }
 
 Test(reports, of_a_check_name_calls_as_the_program_wrote_them)
