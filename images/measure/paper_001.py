@@ -237,7 +237,8 @@ def busiest(begin, end, us):
     both = dict(drives)
     for before, after in zip(begin["nodes"], end["nodes"]):
         if after["node"] in both:
-            both[after["node"]] += sum(after[kind] - before[kind] for kind in ("user_cycles", "kernel_cycles")) / 20 / us
+            cycles = sum(after[kind] - before[kind] for kind in ("user_cycles", "kernel_cycles"))
+            both[after["node"]] += cycles / 20 / us
     most = max(used.values())
     as_busy = sorted(ends for ends, use in used.items() if use >= most - 0.02)
     text = ", ".join("→".join(str(names.get(node, node)) for node in ends) for ends in as_busy[:4])
@@ -276,7 +277,8 @@ def c6(lab):
         drive, both, channel, names = busiest(*cut, round(end - begin, 3))
         share = max(float("%.1f" % drive), float("%.1f" % channel))
         return ["%d x %d" % (rows, columns), "%d x %d" % (down, across), in_runs(nodes), op, whole.word("[a-z]:"),
-                "%.1f %%" % drive, "%.1f %%" % both, "%.1f %%" % channel, names, "%.2f" % (100 * whole.value("[a-z]:") / share),
+                "%.1f %%" % drive, "%.1f %%" % both, "%.1f %%" % channel, names,
+                "%.2f" % (100 * whole.value("[a-z]:") / share),
                 "%.1f %%" % share, "-" if op == "read" else "%d %%: %s" % (wanted, passes(share, ">=", wanted)),
                 whole.word("set-up")]
 
@@ -296,8 +298,8 @@ handles a request, takes its bytes out of the message and answers it, the drive 
 So neither a channel nor the placement bounds those, and no drive can be busier. On nodes 0-3, it is the channels
 0→1 and 1→3 that all messages pass.
 
-""" + table("matrix | blocks | nodes | | MB/s | drive | I/O node | channel | busiest channels | bound, MB/s | reached | wanted | "
-            "longest N_SETMAP, ms", row,
+""" + table("matrix | blocks | nodes | | MB/s | drive | I/O node | channel | busiest channels | bound, MB/s | reached | "
+            "wanted | longest N_SETMAP, ms", row,
             [(*matrix, place, op) for matrix in matrices for place in ("first", "placed") for op in ("write", "read")])
 
 

@@ -36,7 +36,8 @@ check "slow is slower than gray" test "$(microseconds slow.out)" -gt "$(microsec
 
 check "it names the program" grep -q '<h1>Report of slow_ring halves</h1>' slow.html
 check "it tells when the first node began, and when the last one" says \
-    'ran for [0-9.]+ ms .* Its last node began [0-9.]+ .s later; what follows is of the [0-9.]+ .s from then on' slow.html
+    'ran for [0-9.]+ ms .* Its last node began [0-9.]+ .s later; what follows is of the [0-9.]+ .s from then on' \
+    slow.html
 check "it tells who shares a channel" says '[0-9]+ pairs of nodes share the channel from [0-9]+ to [0-9]+: ' slow.html
 check "it tells how far a message goes" says 'crosses [2-9]\.[0-9] channels on average' slow.html
 check "it tells what the path waited for" says 'message waits for a channel [0-9]{2} %' slow.html
