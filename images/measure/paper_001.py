@@ -298,8 +298,8 @@ handles a request, takes its bytes out of the message and answers it, the drive 
 So neither a channel nor the placement bounds those, and no drive can be busier. On nodes 0-3, it is the channels
 0→1 and 1→3 that all messages pass.
 
-""" + table("matrix | blocks | nodes | | MB/s | drive | I/O node | channel | busiest channels | bound, MB/s | reached | "
-            "wanted | longest N_SETMAP, ms", row,
+""" + table("matrix | blocks | nodes | | MB/s | drive | I/O node | channel | busiest channels | bound, MB/s | "
+            "reached | wanted | longest N_SETMAP, ms", row,
             [(*matrix, place, op) for matrix in matrices for place in ("first", "placed") for op in ("write", "read")])
 
 
