@@ -24,12 +24,16 @@ $(B)/lib/vertex.elf: $(VERTEX_OBJECTS) vertex/boot/vertex.ld
 	    -T vertex/boot/vertex.ld -o $@ $(VERTEX_OBJECTS)
 
 # The kernel's host tests run under the sanitizers. $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c ...)
+$(B)/sanitized/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -MMD -MP -c -o $@ $<
 define vertex_test
 HOST_TESTS += $$(B)/tests/$(1)
-$$(B)/tests/$(1): tests/$(1).c $(2) $$(wildcard vertex/*/*.h)
+$$(B)/tests/$(1): $$(patsubst %.c,$$(B)/sanitized/%.o,tests/$(1).c $(2))
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
-	$$(CC) $$(HOST_CFLAGS) $(SANITIZERS) -o $$@ tests/$(1).c $(2) -lcriterion
+	$$(CC) $$(HOST_CFLAGS) $(SANITIZERS) -o $$@ $$^ -lcriterion
 endef
 
 PAGES_TEST := tests/vertex/pages.c tests/vertex/stub_panic.c
