@@ -17,7 +17,7 @@ static int of(int r, int i)
 
 /* How many bytes of such a number mean something: x86's long double has padding. */
 #if LDBL_MANT_DIG == 64
-#define MEANT_BYTES(c_type) (_Generic((c_type)0, long double: 10, default: sizeof(c_type)))
+#define MEANT_BYTES(c_type) (_Generic((c_type)0, long double : 10, default : sizeof(c_type)))
 #else
 #define MEANT_BYTES(c_type) (sizeof(c_type))
 #endif
@@ -38,9 +38,11 @@ static void expect_numbers(const struct numbers *x, const char *actual, int n)
 /* Reduces them to each of some roots, and to all. */
 static void reduce(const struct numbers *x, MPI_Datatype type, MPI_Op op)
 {
+    int step = size > 2 ? size - 1 : 1;
+
     memset(x->all, 0, N * x->bytes);
     for (int n = 1; n <= N; n += N - 1)
-        for (int root = 0; root < size; root += size > 2 ? size - 1 : 1) {
+        for (int root = 0; root < size; root += step) {
             check_equal(MPI_Reduce(x->own, x->all, n, type, op, root, MPI_COMM_WORLD), MPI_SUCCESS);
             if (rank == root)
                 expect_numbers(x, x->all, n);
@@ -50,20 +52,19 @@ static void reduce(const struct numbers *x, MPI_Datatype type, MPI_Op op)
 }
 
 /* The macro has only what depends on the type: a compiler takes seconds for two hundred copies of more. */
-#define TRY(c_type, mpi_type, op, combination)                                                    \
-    do {                                                                                          \
-        c_type own[N], all[N], expected[N];                                                       \
-        for (int i = 0; i < N; i++) {                                                             \
-            own[i] = (c_type)of(rank, i);                                                         \
-            expected[i] = (c_type)of(0, i);                                                       \
-            for (int r = 1; r < size; r++) {                                                      \
-                c_type a = expected[i], b = (c_type)of(r, i);                                     \
-                expected[i] = (c_type)(combination);                                              \
-            }                                                                                     \
-        }                                                                                         \
-        reduce(&(struct numbers){(char *)own, (char *)all, (const char *)expected, sizeof *own,   \
-                                 MEANT_BYTES(c_type)},                                            \
-               mpi_type, op);                                                                     \
+#define TRY(c_type, mpi_type, op, combination)                                                                        \
+    do {                                                                                                              \
+        c_type own[N], all[N], expected[N];                                                                           \
+        for (int i = 0; i < N; i++) {                                                                                 \
+            own[i] = (c_type)of(rank, i);                                                                             \
+            expected[i] = (c_type)of(0, i);                                                                           \
+            for (int r = 1; r < size; r++) {                                                                          \
+                c_type a = expected[i], b = (c_type)of(r, i);                                                         \
+                expected[i] = (c_type)(combination);                                                                  \
+            }                                                                                                         \
+        }                                                                                                             \
+        reduce(&(struct numbers){(char *)own, (char *)all, (const char *)expected, sizeof *own, MEANT_BYTES(c_type)}, \
+               mpi_type, op);                                                                                         \
     } while (0)
 
 #define TRY_ORDERED(c_type, mpi_type)              \

@@ -1,6 +1,6 @@
 /*
- * For tests of askers of the data cache (nsdisk/ext2/data_cache.h): a disk whose commands end when the test says so, the
- * oldest first, a cache on it, and who waits for its parts.
+ * For tests of askers of the data cache (nsdisk/ext2/data_cache.h): a disk whose commands end when the test says so,
+ * the oldest first, a cache on it, and who waits for its parts.
  */
 #ifndef NCUBE_TEST_ASK_DISK_H
 #define NCUBE_TEST_ASK_DISK_H

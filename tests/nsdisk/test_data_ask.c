@@ -1,6 +1,6 @@
 /*
- * Askers of the data cache (nsdisk/ext2/data_cache.h) against a simulator that says what is a hit, which command is given
- * and which block goes. Writers are in test_data_bytes.
+ * Askers of the data cache (nsdisk/ext2/data_cache.h) against a simulator that says what is a hit, which command is
+ * given and which block goes. Writers are in test_data_bytes.
  *
  * NSDISK_STEPS=1000000 for the long version.
  */

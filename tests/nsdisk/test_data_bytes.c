@@ -1,6 +1,6 @@
 /*
- * Askers of the data cache (nsdisk/ext2/data_cache.h), beside a fiber that waits, against a model of all bytes, on a disk
- * that ends its commands late, where the power may fail behind each block.
+ * Askers of the data cache (nsdisk/ext2/data_cache.h), beside a fiber that waits, against a model of all bytes, on a
+ * disk that ends its commands late, where the power may fail behind each block.
  *
  * NSDISK_STEPS=1000000 for the long version.
  */

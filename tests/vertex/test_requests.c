@@ -1,6 +1,6 @@
 /*
- * The file calls of a process (file.c, async.c, request.c, with buffers.c and queue.c) on the host, under the sanitizers,
- * which see what a node does not: a message used after its release, or released twice. The node is played
+ * The file calls of a process (file.c, async.c, request.c, with buffers.c and queue.c) on the host, under the
+ * sanitizers, which see what a node does not: a message used after its release, or released twice. The node is played
  * (request_node.h). At every place memory may run out, a copy may fail, or the process may be killed. After each end no
  * allocation is left.
  */
