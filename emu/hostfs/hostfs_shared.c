@@ -49,7 +49,7 @@ int hostfs_open_host(const struct hostfs *s, const char *name, int flags, mode_t
     return fd < 0 ? errmap_from_host(errno) : fd;
 }
 
-/* Replaces what varies from run to run in the description of a file in "/tmp": the host's inode number. */
+/* A file in "/tmp" has no name on the host: no link, and an inode number that differs from run to run. */
 static void correct_tmp(struct file_stat *st, uint64_t number)
 {
     st->ino = HOSTFS_TMP_INO + number;
