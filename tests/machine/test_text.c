@@ -95,7 +95,8 @@ struct seen {
 
 static struct seen observe(const struct run *r, const struct pool *p)
 {
-    char *folder = folder_new(), *machine = machine_file(folder, 2, 0, p->more), *trace = format("%s/trace", folder);
+    char *folder = folder_new(), *more = format("ram_mb = 4;\n%s", p->more); /* that is soon full */
+    char *machine = machine_file(folder, 2, 0, more), *trace = format("%s/trace", folder);
     struct ncube_run command = {.machine = machine, .dim = "2", .trace = trace, .program = r->program};
 
     memcpy(command.options, r->options, sizeof r->options);
@@ -107,6 +108,7 @@ static struct seen observe(const struct run *r, const struct pool *p)
     outcome_free(&o);
     free(trace);
     free(machine);
+    free(more);
     folder_remove(folder);
     return s;
 }
