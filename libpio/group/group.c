@@ -7,6 +7,7 @@
 #include <sysn.h>
 
 #include "libpio/group/collect.h"
+#include "libpio/group/pace.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
 
@@ -63,6 +64,7 @@ int group_test(struct group *g, int *rank, int *type)
 
 int group_barrier(struct group *g)
 {
+    pace_in_step(g);
     return g->size < 1 ? trap_note(-N_EINVAL) : collect_barrier(g, GROUP_TYPE(group_barrier));
 }
 
@@ -70,7 +72,7 @@ int group_broadcast(struct group *g, void *buf, int bytes, int root)
 {
     if (bytes < 0 || !is_rank(g, root))
         return trap_note(-N_EINVAL);
-    return collect_broadcast(g, buf, bytes, collect_place(g, root), GROUP_TYPE(group_broadcast));
+    return pace_broadcast(g, buf, bytes, collect_place(g, root), GROUP_TYPE(group_broadcast));
 }
 
 static collect_operation *const operations[][GROUP_XOR + 1] = {
@@ -94,16 +96,17 @@ static int carry_out(struct group *g, const struct collect_reduction *x, struct 
 
     switch (how.kind) {
     case TO_ONE:
-        return collect_reduce(g, x, how.root, GROUP_TYPE(group_reduce));
+        return pace_reduce(g, x, how.root, GROUP_TYPE(group_reduce));
     case TO_ALL:
+        pace_in_step(g);
         return collect_all_reduce(g, x, GROUP_TYPE(group_all_reduce));
     case SCAN:
-        return collect_scan(g, x, NULL, GROUP_TYPE(group_scan));
+        return pace_scan(g, x, NULL, GROUP_TYPE(group_scan));
     default: /* the room's second half has the elements that the scan works on */
-        return collect_scan(g,
-                            &(struct collect_reduction){memcpy((char *)x->room + bytes, x->elements, bytes), x->room,
-                                                        x->n, x->element_bytes, x->operation},
-                            x->elements, GROUP_TYPE(group_scan_before));
+        return pace_scan(g,
+                         &(struct collect_reduction){memcpy((char *)x->room + bytes, x->elements, bytes), x->room, x->n,
+                                                     x->element_bytes, x->operation},
+                         x->elements, GROUP_TYPE(group_scan_before));
     }
 }
 
@@ -160,18 +163,19 @@ int group_gather(struct group *g, const void *part, void *all, const int *bytes,
 {
     if (!is_rank(g, root))
         return trap_note(-N_EINVAL);
-    return collect_gather(g, part, all, bytes, collect_place(g, root), GROUP_TYPE(group_gather));
+    return pace_gather(g, part, all, bytes, collect_place(g, root), GROUP_TYPE(group_gather));
 }
 
 int group_scatter(struct group *g, const void *all, void *part, const int *bytes, int root)
 {
     if (!is_rank(g, root))
         return trap_note(-N_EINVAL);
-    return collect_scatter(g, all, part, bytes, collect_place(g, root), GROUP_TYPE(group_scatter));
+    return pace_scatter(g, all, part, bytes, collect_place(g, root), GROUP_TYPE(group_scatter));
 }
 
 int group_all_gather(struct group *g, const void *part, void *all, const int *bytes)
 {
+    pace_in_step(g);
     return g->size < 1 ? trap_note(-N_EINVAL) : collect_all_gather(g, part, all, bytes, GROUP_TYPE(group_all_gather));
 }
 

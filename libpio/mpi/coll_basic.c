@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define ICOLL_WEAK
+#include "libpio/group/pace.h"
 #include "libpio/mpi/icoll.h"
 
 int PMPI_Barrier(MPI_Comm comm)
@@ -18,6 +19,7 @@ int PMPI_Barrier(MPI_Comm comm)
     if (mpi_under_way == 0)
         g->take = NULL; /* a barrier in one trap */
     mpi_tell_wait();
+    pace_in_step(g);
     return mpi_leave(c, collective_error(c, collect_barrier(g, COLLECTIVE_TYPE(c->number, COLLECTIVE_BARRIER))));
 }
 MPI_NAME(Barrier);
@@ -33,8 +35,8 @@ static int broadcast(struct mpi_comm *c, void *buf, int count, const struct mpi_
         return mpi_error(MPI_ERR_NO_MEM, "no memory for %ld bytes", bytes, 0);
     if (!t->is_dense && g->rank == root)
         mpi_pack(t, count, buf, 0, bytes, data);
-    int error = collective_error(c, collect_broadcast(g, data, (int)bytes, collect_place(g, root),
-                                                      COLLECTIVE_TYPE(c->number, COLLECTIVE_BCAST)));
+    int error = collective_error(
+        c, pace_broadcast(g, data, (int)bytes, collect_place(g, root), COLLECTIVE_TYPE(c->number, COLLECTIVE_BCAST)));
     if (!t->is_dense && g->rank != root && error == MPI_SUCCESS)
         mpi_unpack(t, count, buf, 0, bytes, data);
     if (!t->is_dense)

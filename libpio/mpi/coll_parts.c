@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define ICOLL_WEAK
+#include "libpio/group/pace.h"
 #include "libpio/mpi/icoll.h"
 
 /* The lengths of all parts, and one more element, their sum; the caller frees them. NULL: no memory. */
@@ -78,9 +79,9 @@ static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *a
         if (packs && scatters)
             pack_all(all, g->size, packed);
         if (scatters)
-            result = collect_scatter(g, packed, part, list, place, COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTER));
+            result = pace_scatter(g, packed, part, list, place, COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTER));
         else
-            result = collect_gather(g, part, packed, list, place, COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHER));
+            result = pace_gather(g, part, packed, list, place, COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHER));
         error = collective_error(c, result);
     }
     if (error == MPI_SUCCESS && packs && !scatters)
@@ -93,12 +94,18 @@ static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *a
 
 /* ---- Gather ---- */
 
+/* Only the root knows the lengths: so many calls may lie behind the last in which all were in step (pace.h). */
+#define UNEQUAL_AHEAD 8
+
 /* The root takes each part by itself. */
 static int gather_unequal(struct mpi_comm *c, const void *part, int bytes, struct parts *all, int root, bool in_place)
 {
     struct group *g = engine_group(c);
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHERV), most = 0, result = 0, error = MPI_SUCCESS;
+    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHERV), most = 0, error = MPI_SUCCESS;
+    int result = pace(g, PACE_AHEAD_BYTES / UNEQUAL_AHEAD, 0, type);
 
+    if (result < 0)
+        return collective_error(c, result);
     if (g->rank != root)
         return collective_error(c, collect_give(g, collect_place(g, root), part, bytes, type));
     for (int i = 0; i < g->size; i++)
@@ -189,8 +196,11 @@ MPI_NAME(Gatherv);
 static int scatter_unequal(struct mpi_comm *c, struct parts *all, void *part, int bytes, int root, bool in_place)
 {
     struct group *g = engine_group(c);
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTERV), most = 0, result = 0, error = MPI_SUCCESS;
+    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTERV), most = 0, error = MPI_SUCCESS;
+    int result = pace(g, PACE_AHEAD_BYTES / UNEQUAL_AHEAD, 0, type);
 
+    if (result < 0)
+        return collective_error(c, result);
     if (g->rank != root)
         return collective_error(c, collect_take(g, collect_place(g, root), part, bytes, type));
     for (int i = 0; i < g->size; i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ICOLL_WEAK
+#include "libpio/group/pace.h"
 #include "libpio/mpi/icoll.h"
 #include "vertex/contract/errors.h"
 
@@ -25,7 +26,7 @@ static bool places_are_ranks(const struct group *g)
 static int reduce_in_order(struct group *g, const struct reduction *r, int root, int type)
 {
     const struct collect_reduction x = reduction_for_collect(r);
-    int result = collect_reduce(g, &x, 0, type);
+    int result = pace_reduce(g, &x, 0, type);
 
     if (result < 0 || root == 0)
         return result;
@@ -47,7 +48,7 @@ static int gather_and_combine(struct group *g, const struct reduction *r, int ro
     }
     for (int i = 0; i < g->size; i++)
         bytes[i] = (int)r->bytes;
-    result = collect_gather(g, r->elements, all, bytes, collect_place(g, root), type);
+    result = pace_gather(g, r->elements, all, bytes, collect_place(g, root), type);
     if (result >= 0 && g->rank == root) {
         collect_operation *op = reduction_for_collect(r).operation;
         char *last = all + (g->size - 1) * r->bytes;
@@ -70,7 +71,7 @@ int reduction_reduce(struct mpi_comm *c, const struct reduction *r, int root)
     int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_REDUCE);
 
     if (r->commutes)
-        return collective_error(c, collect_reduce(g, &x, collect_place(g, root), type));
+        return collective_error(c, pace_reduce(g, &x, collect_place(g, root), type));
     return collective_error(c, places_are_ranks(g) ? reduce_in_order(g, r, root, type)
                                                    : gather_and_combine(g, r, root, type));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ICOLL_WEAK
+#include "libpio/group/pace.h"
 #include "libpio/mpi/icoll.h"
 
 /* ---- Scans ---- */
@@ -29,8 +30,8 @@ static int scan(struct mpi_comm *c, const void *sendbuf, void *recvbuf, int coun
 
         reduction_read(&r, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
         error = collective_error(
-            c, collect_scan(g, &x, before,
-                            COLLECTIVE_TYPE(c->number, is_exclusive ? COLLECTIVE_EXSCAN : COLLECTIVE_SCAN)));
+            c,
+            pace_scan(g, &x, before, COLLECTIVE_TYPE(c->number, is_exclusive ? COLLECTIVE_EXSCAN : COLLECTIVE_SCAN)));
     }
     if (error == MPI_SUCCESS && !(is_exclusive && g->rank == 0)) /* rank 0 gets nothing [5.11.2] */
         reduction_write(&r, recvbuf, is_exclusive ? before : r.elements);
@@ -95,8 +96,8 @@ static int reduce_and_scatter(struct mpi_comm *c, const void *sendbuf, void *rec
         error = reduction_reduce(c, &r, 0);
     }
     if (error == MPI_SUCCESS)
-        error = collective_error(c, collect_scatter(g, r.elements, r.room, bytes, collect_place(g, 0),
-                                                    COLLECTIVE_TYPE(c->number, COLLECTIVE_REDUCE_SCATTER)));
+        error = collective_error(c, pace_scatter(g, r.elements, r.room, bytes, collect_place(g, 0),
+                                                 COLLECTIVE_TYPE(c->number, COLLECTIVE_REDUCE_SCATTER)));
     own = r;
     own.count = own_count;
     own.bytes = own.element_bytes * own.count;

@@ -453,6 +453,40 @@ static void four_contexts(void)
         check_equal(mine[i] ? group_free(&g[i]) : 0, 0);
 }
 
+/* Who only takes comes late to many operations, and the others send more than its memory holds. */
+static void slow_member(void)
+{
+    enum { TURNS = 500, MOST = 2000 };
+    int bytes[MEMBERS_MAX], last = node_count() - 1;
+    struct group g;
+
+    make(&g, NULL, node_count());
+    for (int r = 0; r < g.size; r++)
+        bytes[r] = MOST - r;
+    fill_pattern(one, MOST, seed_of(g.rank, 0));
+    for (int kind = 0; kind < 4; kind++) {
+        int late = kind < 2 ? 0 : last;
+
+        check_equal(group_barrier(&g), 0);
+        if (g.rank == late)
+            usleep(2000000);
+        for (int i = 0; i < TURNS; i++) {
+            int value = i;
+
+            if (kind == 0)
+                check_equal(group_gather(&g, one, all, bytes, late), 0);
+            else if (kind == 1)
+                check_equal(group_reduce(&g, &value, 1, GROUP_INT, GROUP_SUM, late), 0);
+            else if (kind == 2)
+                check_equal(group_scatter(&g, all, other, bytes, 0), 0);
+            else
+                check_equal(group_broadcast(&g, other, MOST, 0), 0);
+            check(kind != 1 || g.rank != late || value == i * g.size, "turn %d: %d", i, value);
+        }
+    }
+    check_equal(group_free(&g), 0);
+}
+
 /* nread, a group's group_read and another group's see their own messages only; a wildcard sees no operation's. */
 static void contexts_are_apart(void)
 {
@@ -688,6 +722,7 @@ static const struct test_case cases[] = {
     {"overlapping", overlapping},
     {"four groups in two contexts", four_groups_in_two_contexts},
     {"four contexts", four_contexts},
+    {"slow member", slow_member},
     {"contexts are apart", contexts_are_apart},
     {"wildcards see no operation", wildcards_see_no_operation},
     {"nsync beside any", nsync_beside_any},

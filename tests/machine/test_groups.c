@@ -18,7 +18,7 @@ static const char *const self_tests[] = {
     "contexts are apart", "wildcards see no operation",
     "nsync beside any",   "contexts run out",
     "bad arguments",      "handlers run meanwhile",
-    "four contexts",
+    "four contexts",      "slow member",
 };
 
 static void must_pass_on(const char *program, const char *dim, const char *name)
