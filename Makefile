@@ -28,6 +28,7 @@
 #   make star-kills   a parallel file of virtual processors is written when something ends (STAR_KILLS=moments)
 #   make paper-004    what paper 004 measures: writes docs/papers/004.md, and its plots
 #   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md
+#   make paper-002    the study of paper 002: docs/papers/002.md; FULL=1: its own sizes
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise
 #   make instrumentation   what the plugin adds to the code that QEMU makes (docs/performance.md)

@@ -182,6 +182,12 @@ paper-001:
 	$(SUBMAKE) all guest
 	@$(MEASURE_PY) paper-001
 
+# make paper-002: the study of [P2], with files of 32 MB; FULL=1: the paper's 128 MB, and all sizes. Takes minutes.
+.PHONY: paper-002
+paper-002: setup-tests
+	$(SUBMAKE) all guest
+	@FULL=$(FULL) $(MEASURE_PY) paper-002
+
 # make paper-004: the study of [P4], as a report, and docs/papers/004.md with its plots
 .PHONY: paper-004
 paper-004:

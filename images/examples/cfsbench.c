@@ -21,6 +21,8 @@
  *
  *   cfs test=part op=read nodes=64 block=65536 bytes=134217728 us=... mb_s=... requests=... moved=... needed=...
  *
+ *   ... begin_us=... end_us=...
+ *
  * where a MB has 2^20 bytes, the counts are those of all disks while the clock ran, `moved` the blocks that commands
  * of drives have read or written in it, and `needed` those that the test is about.
  */
@@ -354,18 +356,19 @@ static struct sums count(void)
     return s;
 }
 
-static void print_line(double us, const struct sums *a, const struct sums *b)
+/* begin: since the machine's start. */
+static void print_line(double begin, double us, const struct sums *a, const struct sums *b)
 {
     const double bytes = o.test == OPEN ? 1 : o.test == BCAST ? (double)o.file * o.nodes : (double)o.file;
 
     printf("cfs test=%s op=%s nodes=%d block=%ld bytes=%.0f us=%.1f mb_s=%.3f requests=%lu hits=%lu misses=%lu "
-           "moved=%lu commands=%lu needed=%lu unused=%lu waits=%lu wait_us=%lu\n",
+           "moved=%lu commands=%lu needed=%lu unused=%lu waits=%lu wait_us=%lu begin_us=%.0f end_us=%.0f\n",
            test_names[o.test], o.write ? "write" : "read", o.nodes, o.block, bytes, us, bytes / 1048576 / (us / 1e6),
            (unsigned long)(b->requests - a->requests), (unsigned long)(b->hits - a->hits),
            (unsigned long)(b->misses - a->misses), (unsigned long)(b->moved - a->moved),
            (unsigned long)(b->commands - a->commands), (unsigned long)((o.file + 4095) / 4096),
            (unsigned long)(b->unused - a->unused), (unsigned long)(b->waits - a->waits),
-           (unsigned long)(b->wait_us - a->wait_us));
+           (unsigned long)(b->wait_us - a->wait_us), begin, begin + us);
 }
 
 static double skew(void)
@@ -404,6 +407,6 @@ int main(int argc, char **argv)
     if (works)
         verify();
     if (own == 0)
-        print_line(most, &before, &after);
+        print_line(start, most, &before, &after);
     return 0;
 }

@@ -5,6 +5,8 @@
     measure.py BUILD rates                            compares the rates of Figures 7 and 8 on docs/papers/000.md
     measure.py BUILD paper-001 [--check] [CLAIM...]   docs/papers/001.md (paper_001.py); with CLAIMs these only, to the
                                                       standard output
+    measure.py BUILD paper-002 [--check] [PART...]    docs/papers/002.md with its plots, and BUILD/paper-002
+                                                      (paper_002.py); FULL=1 in the environment: the paper's sizes
     measure.py BUILD paper-004 [--check] [PART...]    docs/papers/004.md, its plots beside it, and BUILD/paper-004
     measure.py BUILD study [DIM]                      the speed-up study on a cube of DIM dimensions (speedup.py)
     measure.py BUILD demo [FILE]                      the demonstration (demo.py), always anew
@@ -33,14 +35,16 @@ import figures
 import page
 import paper_000
 import paper_001
+import paper_002
 import paper_004
 import speedup
 import transfers
 from runs import Failure, Lab
 
 PAGES_COMPILER = ("12.2.0", "newlib-3.3.0")
-WHAT = ("figures", "paper-000", "rates", "paper-001", "paper-004", "study", "demo", "bench", "compiler")
-PAPER_000, PAPER_004 = "docs/papers/000.md", "docs/papers/004.md"
+WHAT = ("figures", "paper-000", "rates", "paper-001", "paper-002", "paper-004", "study", "demo", "bench", "compiler")
+PAPER_000 = "docs/papers/000.md"
+STUDIES = {"paper-002": paper_002, "paper-004": paper_004}
 
 
 def other_compiler():
@@ -93,20 +97,24 @@ def update_paper_000(lab, check, parts):
     return 0
 
 
-def update_paper_004(lab, check, parts):
-    """Its plots are files beside the page."""
-    report, _ = experiments.measure_report(paper_004, lab, "", experiments.known_parts(paper_004, parts))
-    text = page.wrapped(re.sub(r"(?m)^(!\[.*\])\(", r"\1(004/", "".join(report.markdown).split("\n", 2)[2]))
-    text = re.sub("\n\n+", "\n\n", text)
+def update_study(lab, what, check, parts):
+    """A paper's page, and its plots beside it."""
+    number = what[-3:]
+    path = "docs/papers/%s.md" % number
+    full = os.environ.get("FULL") == "1"
+    wanted = experiments.known_parts(STUDIES[what], parts)
+    report, _ = experiments.measure_report(STUDIES[what], lab, "", wanted, full=full)
+    text = re.sub(r"\]\(([a-z0-9-]+\.svg)\)", r"](%s/\1)" % number, "".join(report.markdown).split("\n", 2)[2])
+    text = page.wrapped(re.sub("\n\n+", "\n\n", text))
     if check:
-        return page.compare_sections(PAPER_004, text)
-    os.makedirs("docs/papers/004", exist_ok=True)
+        return page.compare_sections(path, text)
+    report.write("%s/%s" % (lab.build, what))
+    os.makedirs(path[:-3], exist_ok=True)
     for name, plot in report.files.items():
         if name.endswith(".svg"):
-            page.update("docs/papers/004/" + name, plot)
-    report.write(lab.build + "/paper-004")
-    head = re.match("(?s).*^<!-- generated[^\n]*\n", page.read(PAPER_004), re.MULTILINE).group()
-    page.update(PAPER_004, head + text)
+            page.update("%s/%s" % (path[:-3], name), plot)
+    head = re.match("(?s).*^<!-- generated[^\n]*\n", page.read(path), re.MULTILINE).group()
+    page.update(path, head + text)
     return 0
 
 
@@ -172,8 +180,8 @@ def measure(lab, what, check, words):
             return update_paper_000(lab, check, words)
         if what == "rates":
             return check_rates(lab)
-        if what == "paper-004":
-            return update_paper_004(lab, check, words)
+        if what in STUDIES:
+            return update_study(lab, what, check, words)
         if what == "paper-001":
             return update_paper_001(lab, check, words)
         sys.stdout.write(speedup.main(lab, *map(int, words))[0] if what == "study" else demo.output(lab, *words))

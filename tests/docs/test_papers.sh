@@ -1,6 +1,6 @@
 #!/bin/bash
 # The committed pages of the papers are what this build prints: the quickest sections of each, measured again.
-# make paper-000, paper-001 and paper-004 measure all of them. BUILD is the argument.
+# make paper-000, paper-001, paper-002 and paper-004 measure all of them. BUILD is the argument.
 set -u
 . "$(dirname "$0")/../shell.sh"
 
@@ -25,5 +25,6 @@ same_as_page "paper 000, plain calls" python3 -B "$measure" "$build" paper-000 -
 for claim in c3 c5; do
     same_as_page "paper 001, $claim" python3 -B "$measure" "$build" paper-001 --check $claim
 done
+same_as_page "paper 002, single" python3 -B "$measure" "$build" paper-002 --check single
 same_as_page "paper 004, the same bytes" python3 -B "$measure" "$build" paper-004 --check bytes
 finish

@@ -21,16 +21,6 @@ const char *n_strerror(int error)
     }
 }
 
-/* newlib's strerror asks for what it has no text for. */
-char *_user_strerror(int error, int internal, int *errptr);
-
-char *_user_strerror(int error, int internal, int *errptr)
-{
-    (void)internal;
-    (void)errptr;
-    return error == N_ESTALE ? "Stale file handle" : NULL;
-}
-
 void nperror(const char *what)
 {
     fprintf(stderr, "%s%s%s\n", what ? what : "", what && *what ? ": " : "", n_strerror(trap_last_error));

@@ -375,3 +375,14 @@ int fcntl(int fd, int command, ...)
     }
     return (int)result_to_errno(failure_of_fd("fcntl", fd, result));
 }
+
+/* newlib's strerror asks for what it has no text for. It is here, as its own library has one, too: this object is in
+ * every program that can get the error. */
+char *_user_strerror(int error, int internal, int *errptr);
+
+char *_user_strerror(int error, int internal, int *errptr)
+{
+    (void)internal;
+    (void)errptr;
+    return error == ESTALE ? "Stale file handle" : NULL;
+}

@@ -1,0 +1,329 @@
+"""Paper 002, "Performance of the iPSC/860 Concurrent File System" [P2]: the sections of the report of `ncube
+experiments --paper 2`, and docs/papers/002.md.
+
+A section is a function of the study and a report; SECTIONS names them in their order. Each run of cfsbench makes its
+file anew on blank disks and empties the caches, so that it finds nothing of another one's. The study has files of 32
+MB, with --full the paper's 128.
+"""
+from cfs_model import read_rate
+from page import Plot, difference, number, passes
+from runs import Images, each
+
+MB = 1 << 20
+NODES = [1, 2, 4, 8, 16, 32, 64, 128]
+TICKS = ", ".join("%d" % n for n in NODES)
+BLOCK = "64K"
+TURNS = "16"  # groups of nodes [P2 section 7.0]
+
+# What the paper's text says of its figures, which are pictures: MB/s by number of nodes.
+PAPER_READ = {1: 2, 16: 8, 64: 1, 128: 1}  # Figure 7; "below 1" at the end
+PAPER_WRITE = {1: 2, 16: 6.5, 32: 6.5, 64: 6.5, 128: 6.5}  # Figure 6
+PAPER_GROUPED = {16: 8, 128: 7}  # Figure 12
+
+
+def size_of(text):
+    return int(text[:-1]) << {"K": 10, "M": 20}[text[-1]] if text[-1] in "KM" else int(text)
+
+
+class Result:
+    """The line that cfsbench printed."""
+
+    def __init__(self, run):
+        self.run = run
+        self.line = run.lines[-1]
+
+    def value(self, name):
+        return float(self.line[name])
+
+    mb_s = property(lambda self: self.value("mb_s"))
+    ms = property(lambda self: self.value("us") / 1e3)
+    lost = property(lambda self: self.value("moved") / self.value("needed"))
+    hit_rate = property(lambda self: self.value("hits") / max(1, self.value("hits") + self.value("misses")))
+
+
+class Study:
+    def __init__(self, lab, path, size, full):
+        self.lab, self.full = lab, full
+        self.bytes = size or (128 * MB if full else 32 * MB)
+        with open(path, encoding="utf-8") as file:
+            self.machine = file.read()
+        with open(lab.build + "/machines/nas-spread.conf", encoding="utf-8") as file:
+            self.spread = file.read()
+        self.results = {}
+
+    def run(self, test, op, nodes, block=BLOCK, sets=(), limit_us=None, size=None, machine=None, **words):
+        """sets: settings of the machine; words: more of cfsbench's."""
+        size = size or self.bytes
+        named = ["nodes=%d" % nodes, "block=" + block, "file=%d" % size]
+        named += ["%s=%s" % (name, value) for name, value in sorted(words.items())]
+        options = [word for setting in sets for word in ("--set", setting)]
+        result = self.lab.run("-d", 7, *options, self.lab.example("cfsbench"), test, op, *named, machine=machine or self.machine,
+                              images=Images("32M"), stats=limit_us is not None, limit_us=limit_us)
+        if limit_us is not None:
+            return result
+        key = " ".join([test, op, *named, *sets, *(["nas-spread"] if machine else [])])
+        self.results[key] = Result(result)
+        return self.results[key]
+
+    def json(self):
+        return [dict(what=key, **result.line) for key, result in sorted(self.results.items())]
+
+    def drives_busy(self, *args, **words):
+        """The share of the clock's time in which a drive was at work, on average."""
+        whole = self.run(*args, **words)
+        begin, end = (self.run(*args, limit_us=whole.value(name), **words).stats["drives"]
+                      for name in ("begin_us", "end_us"))
+        busy = sum(after["busy_cycles"] - before["busy_cycles"] for before, after in zip(begin, end))
+        return busy / 20 / len(end) / whole.value("us")
+
+
+def rates(x, nodes, *args, **words):
+    return dict(zip(nodes, each(lambda n: x.run(args[0], args[1], n, *args[2:], **words), nodes)))
+
+
+def curve(title, found):
+    return (title, [(n, r.mb_s) for n, r in sorted(found.items())])
+
+
+def paper_curve(title, points, look):
+    return (title, sorted(points.items()), look)
+
+
+def against(value, paper):
+    return ["%.2f" % value, "%.3g" % paper if paper else "-", difference(value, paper) if paper else "-"]
+
+
+# ---- Single disks and requests
+
+
+def section_single(x, page):
+    page.paragraph("One disk to one node, in calls of 64 KB (Table 2): drive, server, network and client in turn, and "
+                   "nothing of it is fitted. Without the prefetch the drive gets commands of 4 KB, which the paper "
+                   "says take a third of the rate [P2 section 3.0]. Open, a byte, close: Table 3.")
+    small = ("drives.group=1", "drives.look_ahead=0")
+    rows = [("one disk, read, MB/s", lambda: x.run("one", "read", 1, disks=1, size=4 * MB).mb_s, 0.82),
+            ("one disk, write, MB/s", lambda: x.run("one", "write", 1, disks=1, size=4 * MB).mb_s, 0.82),
+            ("the same by commands of 4 KB, read", lambda: x.run("one", "read", 1, disks=1, size=4 * MB,
+                                                                 sets=small).mb_s, 0.82 / 3),
+            ("open, read a byte, close, ms", lambda: x.run("open", "read", 1, size=MB).ms, 72),
+            ("open, write a byte, close, ms", lambda: x.run("open", "write", 1, size=MB).ms, 42)]
+    page.table("|measured|paper|difference", lambda name, value, paper: [name, *against(value(), paper)], rows)
+    turn = x.run("one", "read", 1, size=4 * MB).ms / (4 * MB // 4096)
+    page.paragraph("The read of one disk waits for a whole command, 38 ms for 32 KB, and then takes the other seven "
+                   "blocks of the group at %.1f ms each, while the drive has nothing to do: its next group is asked "
+                   "for with a group's last block. A file on ten disks does not wait so: that is the rate of one node "
+                   "below. The write ends when its last MB is in the cache: close does not write back [P2 Table 3]."
+                   % turn)
+
+
+# ---- Figures 6 and 7
+
+
+def section_part(x, page):
+    writers = NODES if x.full else [1, 4, 16, 64, 128]
+    read, write = each(lambda op, nodes: rates(x, nodes, "part", op), [("read", NODES), ("write", writers)])
+    page.paragraph("Node i has the i-th part of the file, in calls of 64 KB. The paper's figures are pictures: its "
+                   "columns have what its text says of them.")
+    page.table("nodes|write, MB/s|paper|difference|read, MB/s|paper|difference",
+               lambda n: [str(n), *(against(write[n].mb_s, PAPER_WRITE.get(n)) if n in write else ["-"] * 3),
+                          *against(read[n].mb_s, PAPER_READ.get(n))], NODES)
+    page.plot(Plot("part-read", "nodes", "MB/s", [curve("read", read), paper_curve("the paper's text", PAPER_READ, 1)],
+                   TICKS, True), "Figure 7: partitioned read")
+    page.plot(Plot("part-write", "nodes", "MB/s",
+                   [curve("write", write), paper_curve("the paper's text", PAPER_WRITE, 1)], TICKS, True),
+              "Figure 6: partitioned write")
+    peak = max(read, key=lambda n: read[n].mb_s)
+    page.paragraph("Reads rise to %.1f MB/s on %d nodes, and are %.1f times slower on 64, where the paper's are 8 "
+                   "times slower than on 16. 64 and 128 nodes differ by %s; the paper's do not."
+                   % (read[peak].mb_s, peak, read[peak].mb_s / read[64].mb_s,
+                      difference(read[128].mb_s, read[64].mb_s)))
+    blocks = ["4K", "64K", "256K"] if x.full else ["4K", "64K"]
+    page.paragraph("The size of a call hardly matters, as in the paper:")
+    page.table("calls of|" + "|".join("%s, %d nodes" % (op, n) for op in ("write", "read") for n in (16, 64)),
+               lambda block: [block] + ["%.2f" % r.mb_s for r in each(lambda op, n: x.run("part", op, n, block),
+                                                                        [(op, n) for op in ("write", "read")
+                                                                         for n in (16, 64)])], blocks)
+
+
+# ---- Why
+
+
+def section_why(x, page):
+    read = rates(x, NODES, "part", "read")
+    watched = NODES if x.full else [16, 64]
+    busy = dict(zip(watched, each(lambda n: x.drives_busy("part", "read", n), watched)))
+    page.paragraph("The paper's explanation [P2 section 6.3]: an I/O node's cache has room for 250 blocks, so for 31 "
+                   "streams with 8 blocks of prefetch each; with 64 streams 7 of 8 blocks that come are gone before "
+                   "they are asked for. These are the partitioned reads of above. Moved: blocks that the drives "
+                   "read, for each block of the file. Lost: blocks that came along and went unused. Wait: of a "
+                   "request that had to, on average. Drives: the share of the time in which one was at work.")
+    page.table("nodes|read, MB/s|hits|moved for each|lost|requests that waited|wait, ms|drives busy",
+               lambda n: [str(n), "%.2f" % read[n].mb_s, "%.1f %%" % (100 * read[n].hit_rate), "%.2f" % read[n].lost,
+                          "%.1f %%" % (100 * read[n].value("unused") / read[n].value("moved")),
+                          "%.1f %%" % (100 * read[n].value("waits") / read[n].value("requests")),
+                          number(1, read[n].value("wait_us") / 1e3 / max(1, read[n].value("waits"))),
+                          "%.0f %%" % (100 * busy[n]) if n in busy else "-"], NODES)
+    page.plot(Plot("moved", "nodes", "blocks moved for each block of the file",
+                   [("moved", [(n, read[n].lost) for n in NODES])], TICKS, True), "Blocks that the drives read")
+    page.paragraph("On %d nodes the drives read %.2f blocks for each that is needed, on 64 nodes %.2f, and are busy "
+                   "%.0f and %.0f %% of the time: so the same drives deliver %.1f times less, as the table above has "
+                   "it." % (16, read[16].lost, read[64].lost, 100 * busy[16], 100 * busy[64],
+                            read[16].mb_s / read[64].mb_s))
+
+
+# ---- The cures
+
+CURES = [("as it is", {}), ("16 groups, by parts", {"group": TURNS, "turn": "part"}),
+         ("16 groups, by calls", {"group": TURNS, "turn": "call"}),
+         ("cache of 5 MB", {"sets": ("drives.cache_kb=5000",)}),
+         ("no prefetch", {"sets": ("drives.group=1", "drives.look_ahead=0")}),
+         ("used blocks go first", {"sets": ('drives.evict="used-first"',)})]
+
+
+def section_cures(x, page):
+    nodes = [16, 32, 64, 128] if x.full else [16, 64, 128]
+    found = dict(zip([name for name, _ in CURES], each(lambda words: rates(x, nodes, "part", "read", **words),
+                                                       [(words,) for _, words in CURES])))
+    page.paragraph("Partitioned reads, MB/s. With groups [P2 section 7.0] one node of each is active at a time: for "
+                   "its whole part, or for a call. The paper says 7 for groups on 128 nodes, and that 5 MB should "
+                   "nearly eliminate the fall [P2 section 9.1]; it has not tried the last two.")
+    page.table("|" + "|".join("%d nodes" % n for n in nodes) + "|moved for each, 64 nodes",
+               lambda name: [name] + ["%.2f" % found[name][n].mb_s for n in nodes]
+               + ["%.2f" % found[name][64].lost], list(found))
+    page.plot(Plot("cures", "nodes", "MB/s", [curve(name, found[name]) for name in found],
+                   ", ".join(map(str, nodes)), True), "Partitioned read: the cures")
+
+
+# ---- The model
+
+
+def section_model(x, page):
+    nodes = NODES if x.full else [1, 4, 16, 32, 64, 128]
+    rows = [("parts, %d nodes" % n, ("part", "read", n), {}, {}) for n in nodes]
+    rows += [("parts, cache of 5 MB, %d nodes" % n, ("part", "read", n), {"sets": ("drives.cache_kb=5000",)},
+              {"cache": 1250}) for n in (16, 64, 128)]
+    rows += [("parts, no prefetch, %d nodes" % n, ("part", "read", n), dict(CURES)["no prefetch"],
+              {"group": 1, "ahead": False}) for n in (16, 64, 128)]
+    rows += [("parts, %d disks, %d nodes" % (d, n), ("part", "read", n), {"disks": d}, {"disks": d})
+             for d in (5, 3) for n in (16, 64)]
+    rows += [("interleaved, %s, %d nodes" % (block, n), ("inter", "read", n, block), {}, {"block": size_of(block)})
+             for block in ("16K", "64K", "256K") for n in (16, 64, 128)]
+    page.paragraph("A queueing model that knows nothing of the servers, with the times of Tables 1 and 2 and the peak "
+                   "of Figure 4. Where both agree, the paper's rules make the figure. They are to agree to 15 %.")
+    good = []
+
+    def row(name, args, words, model):
+        measured, (rate, moved) = x.run(*args, **words), read_rate(args[0], args[2], x.bytes, **model)
+        percent = abs(measured.mb_s / rate - 1)
+        good.append(percent <= 0.15)
+        return [name, "%.2f" % measured.mb_s, "%.2f" % rate, difference(measured.mb_s, rate),
+                passes(percent, "<=", 0.15), "%.2f" % measured.lost, "%.2f" % moved]
+
+    page.table("read|measured, MB/s|model, MB/s|difference|within 15 %|moved for each|model", row, rows)
+    page.paragraph("%d of %d rows agree. Where they do not: with few nodes the servers' turn is longer than the "
+                   "model's, which has the %.2f ms of Table 2 for a request and its reply. An nsdisk's request costs "
+                   "what the nCUBE 2's costs say, all of it before the reply, so a lone client waits %.2f ms for a "
+                   "block. Without the prefetch, the model's commands of 4 KB take a third of the rate each, as the "
+                   "paper says." % (sum(good), len(good), 4 / 2.0 / 1.024, x.run("part", "read", 1).ms / (x.bytes // 4096)))
+
+
+# ---- Interleaved
+
+
+def section_inter(x, page):
+    nodes = [8, 16, 32, 64, 128] if x.full else [16, 64, 128]
+    blocks = ["4K", "16K", "64K", "128K", "1M"] if x.full else ["16K", "64K", "256K"]
+    asked = [(op, block) for op in ("read", "write") for block in blocks]
+    found = dict(zip(asked, each(lambda op, block: rates(x, nodes, "inter", op, block), asked)))
+    page.paragraph("Block j of node i is block j N + i of the file. MB/s by the size of a block; the last columns "
+                   "have what the drives moved for each block.")
+    for op, figure in (("write", "Figure 8"), ("read", "Figure 9")):
+        page.table("%s, block|" % op + "|".join("%d nodes" % n for n in nodes) + "|moved, 64|moved, 128",
+                   lambda block, op=op: [block] + ["%.2f" % found[op, block][n].mb_s for n in nodes]
+                   + ["%.2f" % found[op, block][n].lost for n in (64, 128)], blocks)
+        page.plot(Plot("inter-" + op, "nodes", "MB/s", [curve(block, found[op, block]) for block in blocks],
+                       ", ".join(map(str, nodes)), True), "%s: interleaved %s" % (figure, op))
+    falls = [(n, block) for block in blocks for n in nodes if found["read", block][n].lost > 2]
+    stays = [(n, block) for block in blocks for n in nodes if found["read", block][n].lost <= 2]
+    reach = [n * size_of(block) / MB for n, block in falls]
+    kept = [n * size_of(block) / MB for n, block in stays]
+    page.paragraph("The order expects that reads fall where N times the block passes 4 to 8 MB, as all caches have 10. "
+                   "They move more than two blocks for each from %s MB on, and no more than that up to %g MB."
+                   % ("%g" % min(reach) if reach else "no", max(kept) if kept else 0))
+    page.paragraph("The paper's second fall, of blocks of 4 to 16 KB above 16 nodes, is not explained there [P2 "
+                   "section 6.3], and nothing was tuned for it.")
+
+
+# ---- Broadcast, disks, places
+
+
+def section_broadcast(x, page):
+    nodes = [1, 8, 32, 128] if x.full else [1, 8, 32]
+    size = 8 * MB if x.full else 2 * MB
+    found = rates(x, nodes, "bcast", "read", BLOCK, size=size)
+    small = x.run("bcast", "read", nodes[-1], "4K", size=size)
+    page.paragraph("Every node reads all of a file of %d MB. The paper: proportional to the nodes, 14 MB/s at most, "
+                   "and blocks of 4 KB a little slower." % (size // MB))
+    page.table("nodes|MB/s|of all, moved by the drives for each block",
+               lambda n: [str(n), "%.2f" % found[n].mb_s, "%.2f" % found[n].lost], nodes)
+    page.paragraph("By calls of 4 KB, %d nodes: %.2f MB/s." % (nodes[-1], small.mb_s))
+
+
+def section_disks(x, page):
+    disks, nodes = ([10, 8, 5, 3], [16, 64, 128]) if x.full else ([10, 5, 3], [16, 64])
+    asked = [(d, n) for d in disks for n in nodes]
+    found = dict(zip(asked, each(lambda d, n: x.run("part", "read", n, disks=d), asked)))
+    page.paragraph("Partitioned reads of a file on some of the disks (Figure 10). The paper: the fall comes after 16 "
+                   "nodes, however many disks there are.")
+    page.table("disks|" + "|".join("%d nodes, MB/s" % n for n in nodes) + "|moved for each, 16|64",
+               lambda d: [str(d)] + ["%.2f" % found[d, n].mb_s for n in nodes]
+               + ["%.2f" % found[d, n].lost for n in nodes[:2]], disks)
+    page.plot(Plot("disks", "nodes", "MB/s", [curve("%d disks" % d, {n: found[d, n] for n in nodes}) for d in disks],
+                   ", ".join(map(str, nodes)), True), "Figure 10: partitioned read on fewer disks")
+
+
+def section_place(x, page):
+    firsts = [0, 16, 32, 48, 64, 80, 96, 112] if x.full else [0, 48, 112]
+    found = each(lambda first: x.run("part", "read", 16, first=first).mb_s, firsts)
+    spread = x.run("part", "read", 16, machine=x.spread).mb_s
+    page.paragraph("16 nodes in other places of the cube [P2 section 6.1], which had no effect: partitioned reads, "
+                   "MB/s.")
+    rows = [("from node %d" % first, mb_s) for first, mb_s in zip(firsts, found)]
+    page.table("16 nodes|read|difference", lambda name, mb_s: [name, "%.2f" % mb_s, difference(mb_s, found[0])],
+               rows + [("from node 0, I/O nodes on every twelfth node", spread)])
+
+
+def section_spread(x, page):
+    skews = [dict()] + [{"skew_us": 1000, "seed": seed} for seed in range(1, 6 if x.full else 3)]
+    found = [r.ms / 1e3 for r in each(lambda words: x.run("inter", "write", 32, "32K", **words),
+                                      [(words,) for words in skews])]
+    page.paragraph("The paper's six runs of an interleaved write by 32 nodes in blocks of 32 KB took 5.5 to 7.6 s [P2 "
+                   "section 5.0]. Here equal runs are equal. With nodes that begin up to 1 ms apart, at random: %s s; "
+                   "together: %.3f s." % (", ".join("%.3f" % s for s in found[1:]), found[0]))
+
+
+TITLE, MACHINE = "The Concurrent File System, measured", "nas"
+
+SECTIONS = [
+    ("single", "Tables 2 and 3: a disk, a request", section_single),
+    ("part", "Figures 6 and 7: parts", section_part),
+    ("why", "Why", section_why),
+    ("cures", "The cures, side by side", section_cures),
+    ("model", "A model from the paper alone", section_model),
+    ("inter", "Figures 8 and 9: interleaved blocks", section_inter),
+    ("broadcast", "Figure 4: broadcast", section_broadcast),
+    ("disks", "Figure 10: fewer disks", section_disks),
+    ("place", "Section 6.1: other nodes", section_place),
+    ("spread", "Section 5.0: six runs", section_spread)]
+
+
+def study(lab, path, size, full):
+    return Study(lab, path, size, full)
+
+
+def introduce(x, page):
+    page.paragraph("The experiments of B. Nitzberg, Performance of the iPSC/860 Concurrent File System [P2], on the "
+                   "machine nas: 128 compute nodes, ten I/O nodes with a disk each, in virtual time. Files have %d MB; "
+                   "a MB has 2^20 bytes." % (x.bytes // MB))
+    if x.lab.settings:
+        page.paragraph("Set on the command line: %s." % ", ".join(x.lab.settings[1::2]))
