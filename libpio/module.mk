@@ -8,13 +8,14 @@ MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pa
 NDEVICE_SRCS := $(addprefix libpio/,ndevices/ioctl.c ndevices/mapped.c ndevices/global.c ndevices/global_call.c \
     ndevices/nredist.c ndevices/striped.c ndevices/striped_names.c pipes/pipe.c pipes/pipe_end.c pipes/pipe_message.c \
     pipes/pipe_poll.c pipes/pipe_read.c pipes/pipe_write.c)
-GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c parts.c pace.c)
+GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c parts.c \
+    pace.c)
 MPI_SRCS := $(wildcard libpio/mpi/*.c)
 CFS_CORE := $(addprefix libpio/cfs/,cfs_async.c cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c \
     cfs_moves.c)
 CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_modes.c cfs_result.c cfs_device.c)
-CLF_CORE := $(addprefix libpio/clusterfile/,clf_ask.c clf_attach.c clf_file.c clf_layout.c clf_meet.c clf_move.c \
-    clf_paths.c clf_types.c clf_view.c)
+CLF_CORE := $(addprefix libpio/clusterfile/,clf_ask.c clf_attach.c clf_file.c clf_group.c clf_layout.c clf_meet.c \
+    clf_move.c clf_paths.c clf_types.c clf_view.c)
 CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c)
 # What clients of families of requests have in common
 SERVERS_SRCS := libpio/servers/server_volumes.c libpio/servers/server_traps.c

@@ -98,6 +98,12 @@ struct clf_view {
     int64_t displ, period;
 };
 #define CLF_F_SETVIEW 0x636c01 /* struct clf_view *: clf_setview */
+/* struct group * (<group.h>): all its members call it, each on a descriptor of the same file. From then on views are
+ * set by all members together. The group must live as long as the descriptor. EINVAL: it has a group. */
+#define CLF_F_COLLECTIVE 0x636c02
+/* The next clf_read or clf_write is collective: all members make it, each with as many bytes as it likes, or none. The
+ * servers carry out what all members want of them at once, in the order of their volumes. EINVAL: no group. */
+#define CLF_F_NEXT_COLLECTIVE 0x636c03
 int clf_fcntl(int fd, int request, ...);
 
 /* What the calls of this process have done, for studies. */

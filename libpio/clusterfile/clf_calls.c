@@ -204,12 +204,26 @@ int clf_fcntl(int fd, int request, ...)
 
     if (!is_ours(fd))
         return -1;
-    if (request != CLF_F_SETVIEW)
-        return (int)result(-EINVAL);
+    int error;
+    struct clf_open *f = file_of(fd, &error);
     va_start(args, request);
-    const struct clf_view *view = va_arg(args, const struct clf_view *);
+    void *arg = request == CLF_F_SETVIEW || request == CLF_F_COLLECTIVE ? va_arg(args, void *) : NULL;
     va_end(args);
-    return clf_setview(fd, view->type, view->displ, view->period);
+    const struct clf_view *view = arg;
+
+    switch (request) {
+    case CLF_F_SETVIEW:
+        return clf_setview(fd, view->type, view->displ, view->period);
+    case CLF_F_COLLECTIVE:
+        return (int)result(clf_group_set(f, arg));
+    case CLF_F_NEXT_COLLECTIVE:
+        if (!f->group)
+            return (int)result(clf_fail(-EINVAL, "the descriptor has no group"));
+        f->collective = true;
+        return 0;
+    default:
+        return (int)result(-EINVAL);
+    }
 }
 
 void clf_count(struct clf_counts *counts)

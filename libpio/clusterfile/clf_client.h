@@ -7,6 +7,7 @@
  *   clf_move.c     reads and writes: requests to the parts that an access meets
  *   clf_file.c     open files, and their sizes
  *   clf_view.c     setting a view
+ *   clf_group.c    groups, whose calls are collective
  *   clf_meet.c     plans of a view and the parts
  *   clf_attach.c   attachments to the parts
  *   clf_paths.c    names
@@ -30,6 +31,7 @@
 #include <stdint.h>
 
 #include "libpio/clusterfile/clf.h"
+#include "libpio/group/group.h"
 #include "libpio/map/pattern.h"
 #include "libpio/map/window.h"
 #include "libpio/servers/server_volumes.h"
@@ -118,6 +120,7 @@ struct clf_part_open {
     uint32_t io_bytes;
     uint64_t size_bytes; /* when it was attached */
     bool wanted;         /* by clf_parts_attach */
+    bool joined;         /* it is in the file's group */
 };
 
 struct clf_open {
@@ -128,7 +131,11 @@ struct clf_open {
     struct file_stat stat;      /* of its name, when it was opened */
     uint32_t flags;             /* N_O_ */
     int64_t at;                 /* the offset, in the view */
-    char *folder;               /* path of a folder, which has nothing of the above but the offset */
+    struct group *group;        /* NULL: none; the program's */
+    uint64_t group_number;      /* by which the servers know it */
+    bool collective;            /* the next read or write */
+    int64_t step_bytes; /* of the view that a request of a collective call has at most; 0: they cannot be made */
+    char *folder;       /* path of a folder, which has nothing of the above but the offset */
 };
 
 int clf_file_open(const char *name, uint32_t flags, uint32_t mode, const struct clf_layout *layout,
@@ -179,6 +186,15 @@ void clf_sight_free(const struct clf_layout *l, struct clf_sight *s); /* NULL is
 /* Tells the servers of all parts that are wanted what the view has of them; they are attached first. Clears `wanted`.
  * */
 int clf_sight_tell(struct clf_open *f, struct clf_sight *s);
+
+/* ---- clf_group.c ---- */
+
+/* Makes reads and writes of a group possible. All members call it. -N_EINVAL: the file has a group. */
+int clf_group_set(struct clf_open *f, struct group *g);
+/* After a view has been set: the servers learn which parts the members see, and all members wait for that. */
+int clf_group_agree(struct clf_open *f);
+/* The most of what members give. Negative: an error. */
+int64_t clf_group_most(struct clf_open *f, int64_t mine);
 
 /* ---- clf_view.c ---- */
 

@@ -10,8 +10,10 @@
 
 void clf_file_forked(struct clf_open *f)
 {
+    f->group = NULL;
     for (uint32_t p = 0; f->layout && p < f->layout->parts; p++) {
         f->part[p].attachment = 0;
+        f->part[p].joined = false;
         f->sight->meet[p].told = false;
     }
 }

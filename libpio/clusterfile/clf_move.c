@@ -39,7 +39,7 @@ struct piece { /* a request */
 struct move {
     struct clf_open *f;
     struct clf_sight *s;
-    bool write;
+    bool write, collective;
     char *buf;       /* the program's, of the access's first byte, */
     int64_t at, n;   /* which is that of the view; bytes */
     int64_t good;    /* bytes from the start on without an error, */
@@ -204,6 +204,8 @@ static void end_piece(struct move *m)
     const uint32_t room = m->write ? 0 : p->bytes;
 
     p->number = clf_end(p->number, NULL, 0, m->write ? NULL : p->buf, room);
+    if (p->bytes == 0) /* it was only there for the others */
+        return;
     if (p->number < 0) {
         fail(m, p->part, p->at, (int)p->number);
     } else if (p->number < (long)p->bytes && m->write) {
@@ -224,6 +226,7 @@ static long start_piece(const struct move *m, const struct piece *p)
     q.r.view = meet->plain ? 0 : m->s->number;
     q.r.offset = (uint64_t)(meet->plain ? meet->plain_at + p->at : p->at);
     q.r.bytes = p->bytes;
+    q.r.op = m->collective;
     return clf_start(q.volume, q.type, q.r, m->write ? p->buf : NULL, m->write ? p->bytes : 0);
 }
 
@@ -256,6 +259,8 @@ static int start_part(struct move *m, uint32_t p)
     const int64_t most = m->f->part[p].io_bytes;
     int error = 0;
 
+    if (m->collective) /* one request, of no bytes, too */
+        return add_piece(m, (struct piece){p, leg->from, (uint32_t)(leg->end - leg->from), leg->buf, 0});
     for (int64_t at = leg->from; at < leg->end && error == 0;) {
         const int64_t bytes = leg->end - at < most ? leg->end - at : most;
 
@@ -275,7 +280,7 @@ static int run_pieces(struct move *m)
     for (int32_t i = 0; i < l->pattern->elements && m->write && error == 0; i++)
         copy_subfile(m, (uint32_t)i);
     for (uint32_t p = 0; p < l->parts && error == 0; p++)
-        if (m->part[p].buf) {
+        if (m->part[p].buf || (m->collective && m->f->part[p].joined)) {
             if (m->write)
                 copy_part(m, p);
             error = start_part(m, p);
@@ -365,32 +370,79 @@ static int check(const struct move *m)
     return 0;
 }
 
+/* A step of a collective call, of which this member may have nothing. */
+static int run_step(struct move *m)
+{
+    const int64_t end = m->at + m->n;
+    int error = 0;
+
+    m->to = m->from;
+    if (m->from < end) {
+        error = find_round(m, m->f->step_bytes);
+        if (error == 0)
+            error = make_legs(m);
+    }
+    const int sent = run_pieces(m);
+    free_legs(m);
+    return error < 0 ? error : sent;
+}
+
+/* All members make as many steps, whatever comes of them. */
+static int run_steps(struct move *m)
+{
+    const int64_t step = m->f->step_bytes, steps = clf_group_most(m->f, (m->n + step - 1) / step);
+    int result = steps < 0 ? (int)steps : 0;
+
+    m->collective = true;
+    for (int64_t i = 0; i < steps; i++, m->from = m->to) {
+        int error = run_step(m);
+
+        if (error < 0 && result == 0) {
+            result = error;
+            m->good = m->from - m->at < m->good ? m->from - m->at : m->good;
+        }
+    }
+    m->collective = false;
+    return result;
+}
+
+static int run_rounds(struct move *m)
+{
+    int error = 0;
+
+    for (; m->from < m->at + m->n && m->good == m->n; m->from = m->to) {
+        error = run_round(m);
+        if (error < 0)
+            break;
+        find_end(m);
+    }
+    if (error < 0 && m->from - m->at < m->good)
+        m->good = m->from - m->at;
+    return error;
+}
+
 int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at)
 {
     struct move m = {.f = f, .s = f->sight, .write = write, .buf = buf, .at = at, .from = at, .size = -1};
-    int error;
+    const bool collective = f->collective && f->step_bytes > 0;
 
+    f->collective = false;
     m.n = m.good = m.missing = n < PATTERN_OFFSET_MAX ? (int64_t)n : PATTERN_OFFSET_MAX;
-    if (n == 0)
-        return 0;
-    error = check(&m);
-    if (error < 0)
-        return error;
+    const int refused = n == 0 ? 0 : check(&m);
+    if (!collective && (n == 0 || refused < 0))
+        return refused;
+    if (refused < 0)
+        m.n = m.good = m.missing = 0; /* the others wait for it all the same */
     m.subfile = calloc((size_t)f->layout->pattern->elements, sizeof *m.subfile);
     m.part = calloc(f->layout->parts, sizeof *m.part);
-    error = m.subfile && m.part ? 0 : -N_ENOMEM;
-    for (; m.from < at + m.n && error == 0 && m.good == m.n; m.from = m.to) {
-        error = run_round(&m);
-        if (error < 0)
-            break;
-        find_end(&m);
-    }
-    if (error < 0 && m.from - at < m.good) {
-        m.good = m.from - at;
-        m.error = error;
-    }
+    int error = !m.subfile || !m.part ? -N_ENOMEM : collective ? run_steps(&m) : run_rounds(&m);
+    find_end(&m);
     free(m.subfile);
     free(m.part);
     free(m.piece);
+    if (refused < 0)
+        return refused;
+    if (error < 0 && m.good == 0)
+        return error;
     return m.good == 0 && m.error < 0 ? m.error : m.good;
 }

@@ -65,5 +65,5 @@ int clf_view_set(struct clf_open *f, struct pattern *view)
     clf_sight_free(f->layout, f->sight);
     f->sight = s;
     f->at = 0;
-    return 0;
+    return clf_group_agree(f);
 }

@@ -12,10 +12,9 @@ static struct clf_part *part_of(const struct clf_call *c)
 
 /* ---- Views ---- */
 
-/* The request's view, whose number is not 0; NULL: there is none. */
-static struct view *view_of(const struct clf_call *c)
+struct view *clf_view_of(const struct clf_record *record)
 {
-    return c->r->view <= CLF_VIEWS ? c->record->attachment->view[c->r->view - 1] : NULL;
+    return record->r.view <= CLF_VIEWS ? record->attachment->view[record->r.view - 1] : NULL;
 }
 
 /* A view is checked whole before it takes the place of one with its number. */
@@ -56,12 +55,12 @@ int64_t clf_invoke_read(struct clf_call *c)
         return n;
     if (c->r->bytes > c->room)
         return -N_EPROTO;
-    if (c->r->view != 0 && (!m || !view_of(c)))
+    if (c->r->view != 0 && (!m || !clf_view_of(c->record)))
         return m ? -N_EINVAL : -N_ENOMEM;
     if (part->inode && c->r->view == 0)
         n = ext2_read(part->inode, c->r->offset, c->reply, c->r->bytes);
     else if (part->inode)
-        n = view_read(view_of(c), m->sieve, part->inode, c->r->offset, c->reply, c->r->bytes);
+        n = view_read(clf_view_of(c->record), m->sieve, part->inode, c->r->offset, c->reply, c->r->bytes);
     c->reply_bytes = n > 0 ? (size_t)n : 0;
     return n;
 }
@@ -71,7 +70,7 @@ int64_t clf_invoke_write(struct clf_call *c)
     struct clf_part *part = part_of(c);
     struct merge *m = c->r->view != 0 ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
 
-    if (c->r->view != 0 && (!m || !view_of(c)))
+    if (c->r->view != 0 && (!m || !clf_view_of(c->record)))
         return m ? -N_EINVAL : -N_ENOMEM;
     if (c->fs->read_only)
         return -N_EROFS;
@@ -80,7 +79,7 @@ int64_t clf_invoke_write(struct clf_call *c)
         return error;
     if (c->r->view == 0)
         return ext2_write(part->inode, c->r->offset, c->record->data, c->r->bytes);
-    return merge_write_view(m, view_of(c), part->inode, c->r->offset, c->record->data, c->r->bytes);
+    return merge_write_view(m, clf_view_of(c->record), part->inode, c->r->offset, c->record->data, c->r->bytes);
 }
 
 /* ---- Size and sync ---- */

@@ -197,6 +197,7 @@ void clf_attachment_put(struct clf_server *clf, struct clf_attachment *a)
 {
     if (--a->uses > 0)
         return;
+    a->from = -1;
     for (uint32_t i = 0; i < CLF_VIEWS; i++)
         if (a->view[i]) {
             clf->view_bytes -= view_bytes(a->view[i]);
@@ -209,10 +210,21 @@ void clf_attachment_put(struct clf_server *clf, struct clf_attachment *a)
     free(a);
 }
 
+/* Nobody waits for it any more. */
+static void leave_group(struct clf_server *clf, struct clf_attachment *a)
+{
+    const uint64_t group = a->group;
+
+    a->group = 0;
+    if (group != 0)
+        clf_round_check(clf, a->part, group);
+}
+
 void clf_attachments_drop(struct clf_server *clf, int from)
 {
     for (uint32_t i = 0; i < clf->attachments; i++)
         if (clf->attachment[i] && clf->attachment[i]->from == from) {
+            leave_group(clf, clf->attachment[i]);
             clf->attachment[i]->from = -1;
             clf_attachment_put(clf, clf->attachment[i]);
         }
@@ -248,6 +260,7 @@ int64_t clf_invoke_detach(struct clf_call *c)
 
     if (a->from != c->record->from) /* it has been given up by an earlier request */
         return -N_EBADF;
+    leave_group(c->clf, a);
     a->from = -1;
     clf_attachment_put(c->clf, a);
     return 0;

@@ -15,7 +15,7 @@ static clf_invoke *const operation[] = {
     [N_CLF_DETACH - N_CLF_NAME] = clf_invoke_detach, [N_CLF_VIEW - N_CLF_NAME] = clf_invoke_view,
     [N_CLF_READ - N_CLF_NAME] = clf_invoke_read,     [N_CLF_WRITE - N_CLF_NAME] = clf_invoke_write,
     [N_CLF_SIZE - N_CLF_NAME] = clf_invoke_size,     [N_CLF_SYNC - N_CLF_NAME] = clf_invoke_sync,
-    [N_CLF_FREE - N_CLF_NAME] = clf_invoke_free,
+    [N_CLF_FREE - N_CLF_NAME] = clf_invoke_free,     [N_CLF_GROUP - N_CLF_NAME] = clf_invoke_group,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1
@@ -49,8 +49,7 @@ static void record_free(struct clf_record *record)
     free(record);
 }
 
-/* Answers with what is behind struct file_reply already. */
-static void answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes)
+void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes)
 {
     *reply = (struct file_reply){record->r.seq, (int32_t)status};
     if (!record->gone)
@@ -66,11 +65,12 @@ static void run(struct family_work *work, struct ext2 *fs, const struct arrival_
                          .fs = fs,
                          .record = record,
                          .r = &record->r,
+                         .area = area,
                          .reply = area->bytes + sizeof *reply,
                          .room = area->size - sizeof *reply};
     int64_t status = operation[record->type - (int)N_CLF_NAME](&c);
 
-    answer(record, status, reply, c.reply_bytes);
+    clf_answer(record, status, reply, c.reply_bytes);
 }
 
 /* ---- Taking ---- */
@@ -86,9 +86,9 @@ static bool is_well_formed(int type, const struct clf_request *r, size_t n)
         return n == 0 && r->handle != 0 && CLF_PART_SUBFILE(r->part) < CLF_SUBFILES_MAX &&
                (CLF_PART_VOLUME(r->part) == CLF_WHOLE || CLF_PART_VOLUME(r->part) < CLF_VOLUMES_MAX);
     case N_CLF_READ:
-        return n == 0 && r->bytes > 0 && r->bytes <= FILE_IO_MAX_BYTES;
+        return n == 0 && r->op <= 1 && (r->bytes > 0 || r->op == 1) && r->bytes <= FILE_IO_MAX_BYTES;
     case N_CLF_WRITE:
-        return n == r->bytes && n > 0;
+        return n == r->bytes && r->op <= 1 && (n > 0 || r->op == 1);
     case N_CLF_VIEW:
         return n == r->bytes;
     case N_CLF_FREE:
@@ -96,6 +96,11 @@ static bool is_well_formed(int type, const struct clf_request *r, size_t n)
     default:
         return n == 0;
     }
+}
+
+static bool is_access(int type)
+{
+    return type == (int)N_CLF_READ || type == (int)N_CLF_WRITE;
 }
 
 static bool has_attachment(int type)
@@ -118,7 +123,10 @@ static int check(const struct clf_server *clf, const struct arrival *a, struct c
     if (error < 0 || !has_attachment(a->type))
         return error;
     const struct clf_attachment *attachment = clf_attachment_find(clf, r->attachment, a->from);
-    return attachment && attachment->part->drive == r->drive ? 0 : -N_EBADF;
+    if (!attachment || attachment->part->drive != r->drive)
+        return -N_EBADF;
+    const bool is_collective = is_access(a->type) && r->op == 1;
+    return is_collective && (attachment->group == 0 || attachment->record) ? -N_EINVAL : 0;
 }
 
 static bool take(void *state, const struct arrival *a)
@@ -140,9 +148,13 @@ static bool take(void *state, const struct arrival *a)
         record->attachment = clf_attachment_find(clf, r.attachment, a->from);
         record->attachment->uses++;
     }
+    if (is_access(a->type) && r.op == 1) {
+        clf_round_take(record);
+        return true;
+    }
     error = family_run(clf->loop, r.drive, &record->work, a->from, a->type);
     if (error < 0)
-        answer(record, error, &reply, 0);
+        clf_answer(record, error, &reply, 0);
     return true;
 }
 
@@ -160,6 +172,7 @@ static void client_ended(void *state, int from)
 
 static void shut_down(void *state)
 {
+    clf_rounds_end(state);
     clf_parts_leave(state);
 }
 
@@ -181,6 +194,7 @@ static void end(void *state)
         LIST_REMOVE(record, all);
         free(record);
     }
+    clf_rounds_free(clf);
     clf_parts_free(clf);
     free(clf);
 }

@@ -5,6 +5,7 @@
  *
  *   clf_server.c   takes and checks requests, answers them, hears of ends   -> all below
  *   clf_name.c     names in the metadata volume's tree, and layouts
+ *   clf_rounds.c   collective reads and writes, which wait for each other
  *   clf_access.c   reads and writes of a part, plain or by a view
  *   clf_part.c     parts on a volume, and clients' attachments to them
  *
@@ -51,12 +52,15 @@ struct clf_attachment {
     uint32_t id;
     uint32_t uses; /* requests under way, and 1 while the client has it */
     struct view *view[CLF_VIEWS];
+    uint64_t group;            /* 0: none */
+    struct clf_record *record; /* its request in the group's round, or NULL */
 };
 
 struct clf_server {
     struct loop *loop;
     LIST_HEAD(, clf_record) records; /* all that are not answered */
     LIST_HEAD(, clf_part) parts;
+    LIST_HEAD(, clf_round) rounds;      /* that wait for a member's request, or are carried out */
     struct clf_attachment **attachment; /* [attachments] by id, modulo its length; NULL: free */
     uint32_t attachments;               /* 0, or a power of two */
     uint32_t attached;                  /* how many there are, */
@@ -72,6 +76,7 @@ struct clf_server {
 struct clf_record {
     struct family_work work;
     LIST_ENTRY(clf_record) all;
+    STAILQ_ENTRY(clf_record) next; /* in its round */
     struct clf_server *clf;
     struct clf_attachment *attachment; /* or NULL */
     int from, type;
@@ -87,7 +92,8 @@ struct clf_call {
     struct ext2 *fs;
     struct clf_record *record;
     const struct clf_request *r;
-    uint8_t *reply; /* behind struct file_reply */
+    const struct arrival_area *area;
+    uint8_t *reply; /* behind struct file_reply, in the area */
     size_t room, reply_bytes;
 };
 
@@ -99,6 +105,25 @@ clf_invoke clf_invoke_view, clf_invoke_read, clf_invoke_write, clf_invoke_size, 
 /* ---- clf_server.c ---- */
 
 extern const struct family clf_family;
+
+/* Answers with what is behind struct file_reply already, and frees the record. */
+void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes);
+
+/* ---- clf_rounds.c ---- */
+
+clf_invoke clf_invoke_group;
+/* Takes a collective request, whose attachment has a group and no request in its round. */
+void clf_round_take(struct clf_record *record);
+/* A member of a group at a part is there no longer: what has waited for it goes on. */
+void clf_round_check(struct clf_server *clf, const struct clf_part *part, uint64_t group);
+/* What waits gets -N_EIO. */
+void clf_rounds_end(struct clf_server *clf);
+void clf_rounds_free(struct clf_server *clf);
+
+/* ---- clf_access.c ---- */
+
+/* The request's view, whose number is not 0; NULL: there is none. */
+struct view *clf_view_of(const struct clf_record *record);
 
 /* ---- clf_part.c ---- */
 

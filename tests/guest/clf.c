@@ -4,12 +4,14 @@
  *   clf calls           one line per check that fails
  *                       and all nodes write columns of a matrix, and read blocks of it
  *   clf dead            the I/O node of the first volume dies after the file has been made
+ *   clf together        the same by collective calls
  *   clf none            the machine has no Clusterfile
  */
 #include <clf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <group.h>
 #include <nself.h>
 #include <ntime.h>
 #include <pattern.h>
@@ -267,6 +269,57 @@ static void all_layouts(void)
     all_nodes("array 61x37x8 *,cyclic on 1x5", "/clf/columns");
 }
 
+/* ---- Collective calls ---- */
+
+static struct group all;
+
+/* Columns are written and blocks read by all nodes together; the last node has nothing to write at one time. */
+static void collective(const char *layout, const char *name)
+{
+    struct pattern *of_file = parse(layout), *columns = array("*,block", 1, nodes);
+    struct pattern *blocks = array("block,block", nodes > 1 ? 2 : 1, nodes > 1 ? nodes / 2 : 1);
+    struct clf_counts before, after;
+    int fd = own == 0 ? clf_create(name, O_RDWR, 0640, of_file, &(struct clf_place){NULL, 0, 500}) : -1;
+
+    nsync(1);
+    if (own != 0)
+        fd = clf_open(name, O_RDWR);
+    CHECK(fd >= 0);
+    CHECK(clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == -1 && errno == EINVAL);
+    CHECK(clf_fcntl(fd, CLF_F_COLLECTIVE, &all) == 0);
+    CHECK(clf_fcntl(fd, CLF_F_COLLECTIVE, &all) == -1 && errno == EINVAL);
+    int n = part_of(column_owner, own, buf);
+    CHECK(clf_setpattern(fd, columns, own) == 0);
+    CHECK(clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == 0 && clf_write(fd, buf, (size_t)n) == n);
+    nsync(1);
+    n = part_of(block_owner, own, buf);
+    CHECK(clf_setpattern(fd, blocks, own) == 0);
+    memset(other, 0, sizeof other);
+    clf_count(&before);
+    CHECK(clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == 0 && clf_read(fd, other, sizeof other) == n);
+    CHECK(memcmp(buf, other, n) == 0);
+    clf_count(&after);
+    CHECK(after.requests - before.requests <= 9);
+    CHECK(clf_lseek(fd, 0, SEEK_SET) == 0 && clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == 0);
+    const int some = own == nodes - 1 ? 0 : n / 2;
+    CHECK(clf_read(fd, other, (size_t)some) == some && memcmp(buf, other, some) == 0);
+    CHECK(clf_read(fd, other, 10) == 10 && memcmp(buf + some, other, 10) == 0); /* by itself */
+    CHECK(clf_close(fd) == 0);
+    pattern_free(of_file);
+    pattern_free(columns);
+    pattern_free(blocks);
+}
+
+static void all_collective(void)
+{
+    group_make(&all, NULL, nodes);
+    collective("cyclic 65536 1", "/clf/plain");
+    collective("array 61x37x8 cyclic(3),block on 2x2", "/clf/mixed");
+    collective("array 61x37x8 block,* on 2x1", "/clf/rows");
+    collective("array 61x37x8 *,cyclic on 1x5", "/clf/columns");
+    group_free(&all);
+}
+
 /* ---- A dead I/O node ---- */
 
 static void dead(void)
@@ -302,6 +355,8 @@ int main(int argc, char **argv)
         dead();
     } else if (argc > 1 && strcmp(argv[1], "none") == 0) {
         none();
+    } else if (argc > 1 && strcmp(argv[1], "together") == 0) {
+        all_collective();
     } else {
         if (own == 0) {
             names();

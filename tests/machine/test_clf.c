@@ -105,6 +105,21 @@ Test(clf, calls_do_what_they_say_and_the_volumes_have_each_byte_where_its_layout
     }
 }
 
+/* Views that every node has: the columns of a 61 x 37 matrix for four nodes. */
+Test(clf, collective_calls_leave_the_same_bytes)
+{
+    static const char *const dims[] = {"0", "2", "2"};
+    static const char *const caches[] = {"", "", "cache_kb = 96; write = \"back\";"};
+
+    for (int i = 0; i < 3; i++) {
+        const struct ncube_run r = {.dim = dims[i], .program = "guest/clf", .args = {"together"}};
+        struct outcome o = run(r, caches[i], "", true);
+
+        outcome_expect(&o, dims[i], 0, "passed\n", "");
+        outcome_free(&o);
+    }
+}
+
 Test(clf, a_dead_volume_is_an_error_of_its_bytes_only)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/clf", .args = {"dead"}}, "",

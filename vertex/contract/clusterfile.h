@@ -27,13 +27,20 @@
  *   N_CLF_SYNC     attachment: all that the volume has is on                            0
  *                  the medium
  *   N_CLF_FREE     handle: nothing of the file is left here                             0
+ *   N_CLF_GROUP    attachment handle (a group's number): it joins                       0
+ *                  the group; 0: it leaves
+ *
+ * N_CLF_READ and N_CLF_WRITE with op 1 are collective: they wait until all attachments of their part's group have such
+ * a request, and are carried out together in the order of the part's file [P3 section 7.2]. They may be of no bytes.
+ * One that ends or leaves is waited for no longer.
  *
  * `drive` is the drive's number at its I/O node. An attachment is one client's, and ends with it. View 0 is the part
  * itself; an attachment has CLF_VIEWS others, from 1 on.
  *
  * Errors: -N_EPROTO: a malformed request, a name that is no file of Clusterfile, a private file that is missing its
  * mark; -N_EBADF: an attachment that is not this client's, or of another drive; -N_ESTALE: the file has been removed;
- * -N_EINVAL: no such view, or a bad one; an unknown op; -N_E2BIG, -N_EOVERFLOW: a view, as for N_FVIEW; -N_EACCES: a
+ * -N_EINVAL: no such view, or a bad one; an unknown op; a collective request without a group, a second one, or a read
+ * among writes; -N_E2BIG, -N_EOVERFLOW: a view, as for N_FVIEW; -N_EACCES: a
  * name under /.clf; -N_ENFILE: CLF_ATTACHMENTS_MAX; -N_ENOSPC, -N_EFBIG, -N_EROFS, -N_EIO, -N_ENOMEM; those of names
  * are ext2's.
  */
@@ -52,7 +59,8 @@
     X(N_CLF_WRITE, 0x8055)  \
     X(N_CLF_SIZE, 0x8056)   \
     X(N_CLF_SYNC, 0x8057)   \
-    X(N_CLF_FREE, 0x8058)
+    X(N_CLF_FREE, 0x8058)   \
+    X(N_CLF_GROUP, 0x8059)
 
 #define CLF_OP_ENUM(name, number) name = number,
 enum clf_op { CLF_OPS(CLF_OP_ENUM) };

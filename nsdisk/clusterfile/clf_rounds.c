@@ -1,0 +1,377 @@
+/*
+ * Collective reads and writes of a part: disk-directed I/O [P3 sections 7.2, 7.4.3] (clf_server.h).
+ *
+ *   members' requests  -> round ... until each attachment of the group has one -> the volume's fiber, once for all:
+ *
+ *   write   all are laid over each other in windows of the file (nsdisk/serve/merge.h), lowest byte first
+ *   read    the file is read window by window, and each member's bytes are taken from the window
+ *
+ * So a block is written or read once, in the order of the file, whoever has it. Where memory is short, and where a
+ * command fails, the members that are not answered are served one after the other: each finds its own count or error.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nsdisk/clusterfile/clf_server.h"
+#include "nsdisk/serve/merge.h"
+#include "vertex/contract/errors.h"
+
+struct clf_round {
+    struct family_work work;
+    LIST_ENTRY(clf_round) all;
+    struct clf_server *clf;
+    const struct clf_part *part;
+    uint64_t group;
+    int type;
+    bool running;
+    STAILQ_HEAD(, clf_record) records;
+};
+
+/* ---- Places ---- */
+
+struct member { /* a request that is carried out with others */
+    struct clf_record *record;
+    const struct view *view;  /* NULL: the part itself */
+    int64_t first, end;       /* of the part's file */
+    struct file_reply *reply; /* of a read, with its data behind; NULL: answered, or not to be answered so */
+};
+
+static bool find_member(struct clf_record *record, struct member *m)
+{
+    const struct clf_request *r = &record->r;
+
+    *m = (struct member){.record = record, .view = r->view == 0 ? NULL : clf_view_of(record)};
+    if (r->bytes == 0 || (r->view != 0 && !m->view))
+        return false;
+    if (m->view)
+        return view_range(m->view, r->offset, r->bytes, &m->first, &m->end);
+    m->first = (int64_t)r->offset;
+    m->end = m->first + r->bytes;
+    return true;
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* ---- One after the other ---- */
+
+static void serve_alone(struct clf_record *record, struct ext2 *fs, const struct arrival_area *area)
+{
+    struct file_reply *reply = (struct file_reply *)area->bytes;
+    struct clf_call c = {.clf = record->clf,
+                         .fs = fs,
+                         .record = record,
+                         .r = &record->r,
+                         .area = area,
+                         .reply = area->bytes + sizeof *reply,
+                         .room = area->size - sizeof *reply};
+    int64_t status = 0;
+
+    if (record->r.bytes > 0)
+        status = record->type == (int)N_CLF_READ ? clf_invoke_read(&c) : clf_invoke_write(&c);
+    clf_answer(record, status, reply, c.reply_bytes);
+}
+
+/* ---- Writing ---- */
+
+struct answering {
+    struct member *member;
+    uint32_t first; /* the member of the group's first write */
+};
+
+static void answer_write(void *ctx, uint32_t write)
+{
+    const struct answering *a = ctx;
+    struct member *m = &a->member[a->first + write];
+    struct file_reply reply;
+
+    clf_answer(m->record, m->record->r.bytes, &reply, 0);
+    m->record = NULL;
+}
+
+/* Members in order of their first bytes. Those that are written are answered, and have no record then. */
+static void write_together(struct merge *m, struct ext2_inode *inode, struct member *member, uint32_t n)
+{
+    for (uint32_t i = 0, end; i < n; i = end) {
+        struct answering a = {member, i};
+        const struct merge_calls calls = {NULL, answer_write, &a};
+
+        for (end = i; end < n && merge_add(m, inode, member[end].view, member[end].record->r.offset,
+                                           member[end].record->r.bytes, member[end].record->data);
+             end++)
+            ;
+        if (end == i)
+            return;
+        bool well = merge_run(m, &calls);
+        merge_end(m);
+        if (!well)
+            return;
+    }
+}
+
+/* ---- Reading ---- */
+
+struct taking {
+    const struct member *m;
+    const uint8_t *window;
+    int64_t at; /* of the window in the file */
+};
+
+static bool take_run(void *ctx, const struct plan_run *run)
+{
+    const struct taking *t = ctx;
+    uint8_t *to = (uint8_t *)(t->m->reply + 1) + (run->in[PLAN_B] - (int64_t)t->m->record->r.offset);
+
+    memcpy(to, t->window + (run->file - t->at), (size_t)run->bytes);
+    return true;
+}
+
+/* Takes a member's bytes of file bytes at .. end-1 from the window. */
+static void take_bytes(const struct member *m, const uint8_t *window, int64_t at, int64_t end)
+{
+    const int64_t from = m->first > at ? m->first : at, to = m->end < end ? m->end : end;
+
+    if (from >= to)
+        return;
+    if (m->view)
+        view_runs(m->view, from, to, take_run, &(struct taking){m, window, at});
+    else
+        memcpy((uint8_t *)(m->reply + 1) + (from - m->first), window + (from - at), (size_t)(to - from));
+}
+
+/* The member's first byte at or behind `at`; INT64_MAX: it has none. */
+static int64_t next_byte(const struct member *m, int64_t at)
+{
+    if (!m->reply || at >= m->end)
+        return INT64_MAX;
+    return at <= m->first ? m->first : m->view ? view_file(m->view, view_rank(m->view, at)) : at;
+}
+
+/* Answers a member all of whose bytes have been read, or lie behind the file's end. */
+static void answer_read(struct member *m, int64_t size)
+{
+    const int64_t offset = (int64_t)m->record->r.offset;
+    int64_t bytes = m->record->r.bytes;
+
+    if (size < m->end)
+        bytes = size <= m->first ? 0 : m->view ? view_rank(m->view, size) - offset : size - m->first;
+    clf_answer(m->record, bytes, m->reply, (size_t)bytes);
+    free(m->reply);
+    m->record = NULL;
+    m->reply = NULL;
+}
+
+/* Reads window by window, and answers who has all of it. Stops at an error. */
+static void read_together(struct merge *w, struct ext2_inode *inode, struct member *member, uint32_t n)
+{
+    const int64_t size = (int64_t)inode->size_bytes;
+
+    for (int64_t at = 0;;) {
+        int64_t first = INT64_MAX, last = 0;
+
+        for (uint32_t i = 0; i < n; i++) {
+            const int64_t next = next_byte(&member[i], at);
+
+            first = next < first ? next : first;
+        }
+        if (first >= size)
+            break;
+        first -= first % inode->fs->block_bytes;
+        for (uint32_t i = 0; i < n; i++)
+            if (member[i].reply && member[i].first < first + w->window_bytes && member[i].end > last)
+                last = member[i].end;
+        last = last < first + w->window_bytes ? last : first + w->window_bytes;
+        last = last < size ? last : size;
+        int64_t got = ext2_read(inode, (uint64_t)first, w->window, (uint32_t)(last - first));
+        if (got < last - first)
+            return;
+        for (uint32_t i = 0; i < n; i++) {
+            if (member[i].reply)
+                take_bytes(&member[i], w->window, first, last);
+            if (member[i].reply && member[i].end <= last)
+                answer_read(&member[i], size);
+        }
+        at = last;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (member[i].reply)
+            answer_read(&member[i], size);
+}
+
+/* ---- The round ---- */
+
+/* Lays out the members that can be served together. Returns how many they are; the others are answered. */
+static uint32_t find_members(struct clf_round *round, struct member *member, struct ext2 *fs,
+                             const struct arrival_area *area)
+{
+    struct clf_record *record;
+    uint32_t n = 0;
+
+    while ((record = STAILQ_FIRST(&round->records))) {
+        STAILQ_REMOVE_HEAD(&round->records, next);
+        record->attachment->record = NULL;
+        if (!member || !find_member(record, &member[n])) {
+            serve_alone(record, fs, area);
+            continue;
+        }
+        if (round->type == (int)N_CLF_READ)
+            member[n].reply = malloc(sizeof(struct file_reply) + record->r.bytes);
+        n++;
+    }
+    if (n > 1)
+        qsort(member, n, sizeof *member, compare_members);
+    return n;
+}
+
+static void run(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
+{
+    struct clf_round *round = (struct clf_round *)work;
+    struct clf_part *part = (struct clf_part *)round->part;
+    struct merge *merge = serve_merge(family_server(round->clf->loop), part->drive);
+    const bool reads = round->type == (int)N_CLF_READ;
+    struct clf_request r = {.drive = (uint16_t)part->drive};
+    struct clf_call c = {.clf = round->clf, .fs = fs, .r = &r};
+    struct clf_record *record;
+    uint32_t n = 0;
+
+    LIST_REMOVE(round, all);
+    STAILQ_FOREACH(record, &round->records, next)
+        n++;
+    struct member *member = n > 0 && merge ? calloc(n, sizeof *member) : NULL;
+    int error = clf_part_open(&c, part, !reads && !fs->read_only);
+    n = find_members(round, member, fs, area);
+    if (error == 0 && part->inode && n > 0 && reads)
+        read_together(merge, part->inode, member, n);
+    else if (error == 0 && part->inode && n > 0 && !fs->read_only)
+        write_together(merge, part->inode, member, n);
+    for (uint32_t i = 0; i < n; i++) {
+        free(member[i].reply);
+        if (member[i].record)
+            serve_alone(member[i].record, fs, area);
+    }
+    free(member);
+    free(round);
+}
+
+static bool is_complete(const struct clf_round *round)
+{
+    const struct clf_server *clf = round->clf;
+
+    for (uint32_t i = 0; i < clf->attachments; i++) {
+        const struct clf_attachment *a = clf->attachment[i];
+
+        if (a && a->part == round->part && a->group == round->group && a->from >= 0 && !a->record)
+            return false;
+    }
+    return true;
+}
+
+static void end_round(struct clf_round *round, int error)
+{
+    struct clf_record *record;
+    struct file_reply reply;
+
+    LIST_REMOVE(round, all);
+    while ((record = STAILQ_FIRST(&round->records))) {
+        STAILQ_REMOVE_HEAD(&round->records, next);
+        record->attachment->record = NULL;
+        clf_answer(record, error, &reply, 0);
+    }
+    free(round);
+}
+
+static void start_if_complete(struct clf_round *round)
+{
+    if (round->running || !is_complete(round))
+        return;
+    round->running = true;
+    round->work.run = run;
+    int error = family_run(round->clf->loop, round->part->drive, &round->work, -1, round->type);
+    if (error < 0)
+        end_round(round, error);
+}
+
+void clf_round_check(struct clf_server *clf, const struct clf_part *part, uint64_t group)
+{
+    struct clf_round *round, *next;
+
+    for (round = LIST_FIRST(&clf->rounds); round; round = next) {
+        next = LIST_NEXT(round, all);
+        if (round->part == part && round->group == group)
+            start_if_complete(round);
+    }
+}
+
+/* The round that waits; NULL: no memory. */
+static struct clf_round *find_round(struct clf_record *record)
+{
+    struct clf_server *clf = record->clf;
+    struct clf_attachment *a = record->attachment;
+    struct clf_round *round;
+
+    LIST_FOREACH(round, &clf->rounds, all)
+        if (round->part == a->part && round->group == a->group && !round->running)
+            return round;
+    round = calloc(1, sizeof *round);
+    if (!round)
+        return NULL;
+    round->clf = clf;
+    round->part = a->part;
+    round->group = a->group;
+    round->type = record->type;
+    STAILQ_INIT(&round->records);
+    LIST_INSERT_HEAD(&clf->rounds, round, all);
+    return round;
+}
+
+void clf_round_take(struct clf_record *record)
+{
+    struct clf_round *round = find_round(record);
+    struct file_reply reply;
+
+    if (!round || round->type != record->type) {
+        clf_answer(record, round ? -N_EINVAL : -N_ENOMEM, &reply, 0);
+        return;
+    }
+    STAILQ_INSERT_TAIL(&round->records, record, next);
+    record->attachment->record = record;
+    start_if_complete(round);
+}
+
+int64_t clf_invoke_group(struct clf_call *c)
+{
+    struct clf_attachment *a = c->record->attachment;
+    const uint64_t before = a->group;
+
+    if (a->from != c->record->from || a->record || (before != 0 && c->r->handle != 0))
+        return -N_EINVAL;
+    a->group = c->r->handle;
+    if (before != 0)
+        clf_round_check(c->clf, a->part, before);
+    return 0;
+}
+
+void clf_rounds_end(struct clf_server *clf)
+{
+    struct clf_round *round, *next;
+
+    for (round = LIST_FIRST(&clf->rounds); round; round = next) {
+        next = LIST_NEXT(round, all);
+        if (!round->running)
+            end_round(round, -N_EIO);
+    }
+}
+
+void clf_rounds_free(struct clf_server *clf)
+{
+    struct clf_round *round;
+
+    while ((round = LIST_FIRST(&clf->rounds))) {
+        LIST_REMOVE(round, all);
+        free(round);
+    }
+}
