@@ -355,6 +355,35 @@ int64_t clf_invoke_group(struct clf_call *c)
     return 0;
 }
 
+/* What it has asked for is not carried out: nobody has been told that it was. */
+static void forget_member(struct clf_round *round, int from)
+{
+    struct clf_record *record, *next;
+    struct file_reply reply;
+
+    for (record = STAILQ_FIRST(&round->records); record; record = next) {
+        next = STAILQ_NEXT(record, next);
+        if (record->from != from)
+            continue;
+        STAILQ_REMOVE(&round->records, record, clf_record, next);
+        record->attachment->record = NULL;
+        clf_answer(record, -N_EIO, &reply, 0);
+    }
+    if (STAILQ_EMPTY(&round->records))
+        end_round(round, 0);
+}
+
+void clf_rounds_forget(struct clf_server *clf, int from)
+{
+    struct clf_round *round, *next;
+
+    for (round = LIST_FIRST(&clf->rounds); round; round = next) {
+        next = LIST_NEXT(round, all);
+        if (!round->running)
+            forget_member(round, from);
+    }
+}
+
 void clf_rounds_end(struct clf_server *clf)
 {
     struct clf_round *round, *next;

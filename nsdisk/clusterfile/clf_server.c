@@ -167,6 +167,7 @@ static void client_ended(void *state, int from)
 
     LIST_FOREACH(record, &clf->records, all)
         record->gone |= record->from == from;
+    clf_rounds_forget(clf, from);
     clf_attachments_drop(clf, from);
 }
 

@@ -116,6 +116,8 @@ clf_invoke clf_invoke_group;
 void clf_round_take(struct clf_record *record);
 /* A member of a group at a part is there no longer: what has waited for it goes on. */
 void clf_round_check(struct clf_server *clf, const struct clf_part *part, uint64_t group);
+/* The client has ended: its requests wait no longer. Before clf_attachments_drop. */
+void clf_rounds_forget(struct clf_server *clf, int from);
 /* What waits gets -N_EIO. */
 void clf_rounds_end(struct clf_server *clf);
 void clf_rounds_free(struct clf_server *clf);

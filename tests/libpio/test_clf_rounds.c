@@ -1,0 +1,170 @@
+/*
+ * Collective requests at a server, message by message: who waits for whom, what the file has then, how many commands
+ * the drive gets, and members that end or leave in the middle.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/libpio/clf_world.h"
+#include "vertex/contract/errors.h"
+
+TestSuite(clf_rounds, .timeout = 120);
+
+#define MEMBERS 5
+#define BLOCK   7    /* bytes of a member, one after the other */
+#define EACH    7000 /* of a member in all */
+#define GROUP   ((uint64_t)9 << 32)
+
+static struct clf_open *file[MEMBERS];
+
+/* Member i sees every fifth block of seven bytes. */
+static void open_members(void)
+{
+    for (int i = 0; i < MEMBERS; i++) {
+        struct pattern *p = NULL, *view = NULL;
+        uint8_t packed[256];
+        char why[PATTERN_WHY_BYTES];
+
+        clf_node = 10 + i;
+        cr_assert_eq(clf_file_open("/r", N_O_RDWR | N_O_CREAT, 0640, NULL, &file[i]), 0);
+        cr_assert_eq(pattern_parse("cyclic 7 5", &p, why), 0, "%s", why);
+        const int64_t n = pattern_pack(p, i, packed, sizeof packed);
+        cr_assert_eq(pattern_unpack(packed, (size_t)n, &view), 0);
+        pattern_free(p);
+        cr_assert_eq(clf_view_set(file[i], view), 0);
+        struct clf_question q = clf_part_question(file[i], 0, N_CLF_GROUP);
+        q.r.handle = GROUP;
+        cr_assert_eq(clf_ask(&q, 1), 0);
+        q.r.handle = GROUP + 1;
+        cr_expect_eq(clf_ask(&q, 1), -N_EINVAL, "it is in a group");
+    }
+}
+
+static void close_members(void)
+{
+    for (int i = 0; i < MEMBERS; i++) {
+        clf_node = 10 + i;
+        clf_file_close(file[i]);
+    }
+}
+
+static uint8_t byte_of(int member, int at)
+{
+    return (uint8_t)(member * 50 + at % 47);
+}
+
+/* Posts a member's collective request. Returns its number in the lab. */
+static uint32_t post(int member, int type, int bytes)
+{
+    static uint8_t message[sizeof(struct clf_request) + EACH];
+    struct clf_question q = clf_part_question(file[member], 0, type);
+    const bool writes = type == N_CLF_WRITE;
+
+    q.r.op = 1;
+    q.r.view = file[member]->sight->number;
+    q.r.bytes = (uint32_t)bytes;
+    memcpy(message, &q.r, sizeof q.r);
+    for (int i = 0; i < bytes && writes; i++)
+        message[sizeof q.r + (size_t)i] = byte_of(member, i);
+    return lab_send(&clf_lab, 10 + member, type, message, sizeof q.r + (writes ? (size_t)bytes : 0));
+}
+
+static void read_alone(int member, int bytes)
+{
+    uint8_t got[EACH];
+
+    clf_node = 10 + member;
+    cr_assert_eq(clf_move(file[member], false, got, (uint64_t)bytes, 0), bytes);
+    for (int i = 0; i < bytes; i++)
+        cr_assert_eq(got[i], byte_of(member, i), "member %d, byte %d", member, i);
+}
+
+static uint32_t commands;
+static void count(uint32_t drive, int type)
+{
+    (void)drive;
+    commands += type == N_CLF_READ || type == N_CLF_WRITE;
+}
+
+static void script(struct lab *lab)
+{
+    uint32_t number[MEMBERS];
+
+    open_members();
+    lab->drives.starts = count;
+    for (int turn = 0; turn < 3; turn++) { /* two writes, of which the first makes the file's blocks, and a read */
+        const int type = turn < 2 ? N_CLF_WRITE : N_CLF_READ;
+
+        commands = 0;
+        for (int i = MEMBERS - 1; i >= 0; i--) {
+            number[i] = post(i, type, EACH);
+            cr_expect(i == 0 || !lab_answered(lab, number[i]), "member %d does not wait", i);
+        }
+        for (int i = 0; i < MEMBERS; i++) {
+            cr_assert_eq(lab_wait(lab, number[i]), EACH);
+            for (int at = 0; at < EACH && type == N_CLF_READ; at++)
+                cr_assert_eq(lab->payload[at], byte_of(i, at), "member %d reads, byte %d", i, at);
+        }
+        cr_expect(turn == 0 || commands <= 2, "%u commands for 9 blocks, turn %d", commands, turn);
+    }
+    /* A member has nothing, another one a part. */
+    for (int i = 0; i < MEMBERS; i++)
+        number[i] = post(i, N_CLF_READ, i == 1 ? 0 : i == 3 ? 100 : EACH);
+    for (int i = 0; i < MEMBERS; i++)
+        cr_assert_eq(lab_wait(lab, number[i]), i == 1 ? 0 : i == 3 ? 100 : EACH);
+    /* A second request, and one of another kind. */
+    number[0] = post(0, N_CLF_READ, 10);
+    cr_expect_eq(lab_wait(lab, post(0, N_CLF_READ, 10)), -N_EINVAL);
+    cr_expect_eq(lab_wait(lab, post(1, N_CLF_WRITE, 10)), -N_EINVAL);
+    /* One leaves, one ends, one closes: the others go on. */
+    number[1] = post(1, N_CLF_READ, 10);
+    struct clf_question q = clf_part_question(file[2], 0, N_CLF_GROUP);
+    clf_node = 12;
+    cr_assert_eq(clf_ask(&q, 1), 0);
+    cr_expect(!lab_answered(lab, number[0]));
+    lab_end_client(lab, 13);
+    cr_expect(!lab_answered(lab, number[0]));
+    clf_node = 14;
+    clf_file_close(file[4]);
+    cr_assert_eq(lab_wait(lab, number[0]), 10, "status %d", lab->head.status);
+    cr_assert_eq(lab_wait(lab, number[1]), 10);
+    cr_expect_eq(lab_wait(lab, post(2, N_CLF_READ, 10)), -N_EINVAL, "it has left");
+    read_alone(2, EACH);
+    /* One ends while its own request waits; it is the other's turn then. */
+    post(1, N_CLF_WRITE, 10);
+    lab_end_client(lab, 11);
+    number[0] = post(0, N_CLF_READ, 10);
+    cr_assert_eq(lab_wait(lab, number[0]), 10);
+    clf_file_forked(file[1]);
+    clf_file_forked(file[3]);
+    file[4] = NULL;
+    clf_node = 13;
+    cr_assert_eq(clf_file_open("/r", N_O_RDWR, 0, NULL, &file[4]), 0);
+    close_members();
+}
+
+Test(clf_rounds, members_wait_for_each_other_and_move_each_block_once)
+{
+    lab_make(&clf_lab, 4096, 0);
+    cr_assert(lab_run(&clf_lab, script), "%s", clf_lab.log);
+    cr_expect_eq(lab_fsck(&clf_lab, "-fn"), 0);
+    lab_free(&clf_lab);
+}
+
+/* What waits when the server shuts down is answered. */
+static void stop(struct lab *lab)
+{
+    (void)lab;
+    open_members();
+    post(0, N_CLF_WRITE, 100);
+    post(1, N_CLF_WRITE, 100);
+}
+
+Test(clf_rounds, what_waits_at_the_shutdown_is_answered)
+{
+    lab_make(&clf_lab, 4096, 96);
+    cr_assert(lab_run(&clf_lab, stop), "%s", clf_lab.log);
+    cr_expect_eq(lab_fsck(&clf_lab, "-fn"), 0);
+    lab_free(&clf_lab);
+}
