@@ -14,7 +14,8 @@ NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_aside.c loop_disk.c loop_jo
 # The families and their table: a test may have its own
 NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c part_disk.c place.c runs.c \
     server.c waiting.c)
-NSDISK_CLF := $(addprefix nsdisk/clusterfile/,clf_access.c clf_name.c clf_part.c clf_rounds.c clf_server.c)
+NSDISK_CLF := $(addprefix nsdisk/clusterfile/,clf_access.c clf_name.c clf_part.c clf_record.c \
+    clf_rounds.c clf_server.c)
 NSDISK_FAMILIES := nsdisk/serve/families.c $(NSDISK_CFS) $(NSDISK_CLF)
 NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_CORE)
 

@@ -210,26 +210,6 @@ void clf_attachment_put(struct clf_server *clf, struct clf_attachment *a)
     free(a);
 }
 
-/* Nobody waits for it any more. */
-static void leave_group(struct clf_server *clf, struct clf_attachment *a)
-{
-    const uint64_t group = a->group;
-
-    a->group = 0;
-    if (group != 0)
-        clf_round_check(clf, a->part, group);
-}
-
-void clf_attachments_drop(struct clf_server *clf, int from)
-{
-    for (uint32_t i = 0; i < clf->attachments; i++)
-        if (clf->attachment[i] && clf->attachment[i]->from == from) {
-            leave_group(clf, clf->attachment[i]);
-            clf->attachment[i]->from = -1;
-            clf_attachment_put(clf, clf->attachment[i]);
-        }
-}
-
 /* ---- Requests ---- */
 
 int64_t clf_invoke_attach(struct clf_call *c)
@@ -251,18 +231,6 @@ int64_t clf_invoke_attach(struct clf_call *c)
                                       (uint32_t)(c->room - ARRIVAL_REPLY_AT)};
     memcpy(c->reply, &told, sizeof told);
     c->reply_bytes = sizeof told;
-    return 0;
-}
-
-int64_t clf_invoke_detach(struct clf_call *c)
-{
-    struct clf_attachment *a = c->record->attachment;
-
-    if (a->from != c->record->from) /* it has been given up by an earlier request */
-        return -N_EBADF;
-    leave_group(c->clf, a);
-    a->from = -1;
-    clf_attachment_put(c->clf, a);
     return 0;
 }
 

@@ -295,7 +295,7 @@ static void start_if_complete(struct clf_round *round)
         end_round(round, error);
 }
 
-void clf_round_check(struct clf_server *clf, const struct clf_part *part, uint64_t group)
+static void round_check(struct clf_server *clf, const struct clf_part *part, uint64_t group)
 {
     struct clf_round *round, *next;
 
@@ -351,7 +351,41 @@ int64_t clf_invoke_group(struct clf_call *c)
         return -N_EINVAL;
     a->group = c->r->handle;
     if (before != 0)
-        clf_round_check(c->clf, a->part, before);
+        round_check(c->clf, a->part, before);
+    return 0;
+}
+
+/* ---- Members that leave ---- */
+
+/* Nobody waits for it any more. */
+static void leave_group(struct clf_server *clf, struct clf_attachment *a)
+{
+    const uint64_t group = a->group;
+
+    a->group = 0;
+    if (group != 0)
+        round_check(clf, a->part, group);
+}
+
+static void drop_attachments(struct clf_server *clf, int from)
+{
+    for (uint32_t i = 0; i < clf->attachments; i++)
+        if (clf->attachment[i] && clf->attachment[i]->from == from) {
+            leave_group(clf, clf->attachment[i]);
+            clf->attachment[i]->from = -1;
+            clf_attachment_put(clf, clf->attachment[i]);
+        }
+}
+
+int64_t clf_invoke_detach(struct clf_call *c)
+{
+    struct clf_attachment *a = c->record->attachment;
+
+    if (a->from != c->record->from) /* it has been given up by an earlier request */
+        return -N_EBADF;
+    leave_group(c->clf, a);
+    a->from = -1;
+    clf_attachment_put(c->clf, a);
     return 0;
 }
 
@@ -373,7 +407,7 @@ static void forget_member(struct clf_round *round, int from)
         end_round(round, 0);
 }
 
-void clf_rounds_forget(struct clf_server *clf, int from)
+void clf_client_drop(struct clf_server *clf, int from)
 {
     struct clf_round *round, *next;
 
@@ -382,7 +416,10 @@ void clf_rounds_forget(struct clf_server *clf, int from)
         if (!round->running)
             forget_member(round, from);
     }
+    drop_attachments(clf, from);
 }
+
+/* ---- Ends ---- */
 
 void clf_rounds_end(struct clf_server *clf)
 {

@@ -21,42 +21,6 @@ static clf_invoke *const operation[] = {
 #define COUNT_OP(name, number) +1
 _Static_assert(OPERATIONS == 0 CLF_OPS(COUNT_OP), "every request is in the table");
 
-/* ---- Records ---- */
-
-static struct clf_record *record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a)
-{
-    const size_t n = a->n - sizeof *r;
-    struct clf_record *record = malloc(sizeof *record + n);
-
-    if (!record)
-        return NULL;
-    memset(record, 0, sizeof *record);
-    record->clf = clf;
-    record->from = a->from;
-    record->type = a->type;
-    record->r = *r;
-    record->n = n;
-    memcpy(record->data, a->bytes + sizeof *r, n);
-    LIST_INSERT_HEAD(&clf->records, record, all);
-    return record;
-}
-
-static void record_free(struct clf_record *record)
-{
-    LIST_REMOVE(record, all);
-    if (record->attachment)
-        clf_attachment_put(record->clf, record->attachment);
-    free(record);
-}
-
-void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes)
-{
-    *reply = (struct file_reply){record->r.seq, (int32_t)status};
-    if (!record->gone)
-        family_reply(record->clf->loop, record->from, record->type, reply, sizeof *reply + (status < 0 ? 0 : bytes));
-    record_free(record);
-}
-
 static void run(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
 {
     struct clf_record *record = (struct clf_record *)work;
@@ -140,7 +104,7 @@ static bool take(void *state, const struct arrival *a)
         family_reply(clf->loop, a->from, a->type, &reply, sizeof reply);
         return true;
     }
-    struct clf_record *record = record_new(clf, &r, a);
+    struct clf_record *record = clf_record_new(clf, &r, a);
     if (!record)
         return false;
     record->work.run = run;
@@ -167,8 +131,7 @@ static void client_ended(void *state, int from)
 
     LIST_FOREACH(record, &clf->records, all)
         record->gone |= record->from == from;
-    clf_rounds_forget(clf, from);
-    clf_attachments_drop(clf, from);
+    clf_client_drop(clf, from);
 }
 
 static void shut_down(void *state)

@@ -6,6 +6,7 @@
  *   clf_server.c   takes and checks requests, answers them, hears of ends   -> all below
  *   clf_name.c     names in the metadata volume's tree, and layouts
  *   clf_rounds.c   collective reads and writes, which wait for each other
+ *   clf_record.c   requests until they are answered
  *   clf_access.c   reads and writes of a part, plain or by a view
  *   clf_part.c     parts on a volume, and clients' attachments to them
  *
@@ -99,25 +100,27 @@ struct clf_call {
 
 typedef int64_t clf_invoke(struct clf_call *c);
 clf_invoke clf_invoke_name;                                                                      /* clf_name.c */
-clf_invoke clf_invoke_attach, clf_invoke_detach, clf_invoke_free;                                /* clf_part.c */
+clf_invoke clf_invoke_attach, clf_invoke_free;                                                   /* clf_part.c */
 clf_invoke clf_invoke_view, clf_invoke_read, clf_invoke_write, clf_invoke_size, clf_invoke_sync; /* clf_access.c */
 
 /* ---- clf_server.c ---- */
 
 extern const struct family clf_family;
 
+/* ---- clf_record.c ---- */
+
+/* Copies a request. NULL: no memory. */
+struct clf_record *clf_record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a);
 /* Answers with what is behind struct file_reply already, and frees the record. */
 void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes);
 
 /* ---- clf_rounds.c ---- */
 
-clf_invoke clf_invoke_group;
+clf_invoke clf_invoke_group, clf_invoke_detach;
 /* Takes a collective request, whose attachment has a group and no request in its round. */
 void clf_round_take(struct clf_record *record);
-/* A member of a group at a part is there no longer: what has waited for it goes on. */
-void clf_round_check(struct clf_server *clf, const struct clf_part *part, uint64_t group);
-/* The client has ended: its requests wait no longer. Before clf_attachments_drop. */
-void clf_rounds_forget(struct clf_server *clf, int from);
+/* The client has ended: its requests wait no longer, and its attachments are dropped. */
+void clf_client_drop(struct clf_server *clf, int from);
 /* What waits gets -N_EIO. */
 void clf_rounds_end(struct clf_server *clf);
 void clf_rounds_free(struct clf_server *clf);
@@ -133,8 +136,6 @@ struct view *clf_view_of(const struct clf_record *record);
 struct clf_attachment *clf_attachment_find(const struct clf_server *clf, uint32_t id, int from);
 /* One use less: an attachment without any is freed, and its part's file is given back on the volume's fiber. */
 void clf_attachment_put(struct clf_server *clf, struct clf_attachment *a);
-/* The client has ended. */
-void clf_attachments_drop(struct clf_server *clf, int from);
 /* Gives the files of all parts back to their volumes, on their fibers. */
 void clf_parts_leave(struct clf_server *clf);
 void clf_parts_free(struct clf_server *clf);

@@ -108,10 +108,10 @@ Test(clf, calls_do_what_they_say_and_the_volumes_have_each_byte_where_its_layout
 /* Views that every node has: the columns of a 61 x 37 matrix for four nodes. */
 Test(clf, collective_calls_leave_the_same_bytes)
 {
-    static const char *const dims[] = {"0", "2", "2"};
-    static const char *const caches[] = {"", "", "cache_kb = 96; write = \"back\";"};
+    static const char *const dims[] = {"0", "2"};
+    static const char *const caches[] = {"cache_kb = 96; write = \"back\";", ""};
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         const struct ncube_run r = {.dim = dims[i], .program = "guest/clf", .args = {"together"}};
         struct outcome o = run(r, caches[i], "", true);
 
