@@ -306,8 +306,6 @@ def section_ablations(x, page):
          lambda: x.read("ib", **order), "an ill-behaved order may hurt"),
         ("the same with 64 read buffers", lambda: x.read("ib", order=1, buffers=64, **order),
          lambda: x.read("ib", **order), "-"),
-        ("VPs at random, 64 read buffers", lambda: x.read("ib", order=2, buffers=64, **order),
-         lambda: x.read("ib", **order), "-"),
         ("IB, drives hp97560, D = 8", lambda: x.write("ib", disks=8, settings=fast),
          lambda: x.write("ib", disks=8, settings=slow), "compute nodes limit IB"),
         ("NB, drives hp97560, D = 8", lambda: x.write("nb", disks=8, settings=fast),
