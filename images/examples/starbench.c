@@ -9,7 +9,7 @@
  *   pio           no parallel file: each call is each node's part of the row by pio_pwrite or pio_pread, and a barrier
  *   cb, ib, pointers, superblock, buffers, trust    options of the same names; pointers=2 as in the paper
  *   general=1     the overload with numbers for each virtual processor
- *   order=1, 2    ib: the virtual processors in descending order, or in a random one, as one call for each
+ *   order=1, 2    ib: the virtual processors of a node in descending order, or scattered, with calls for each alone
  *   phase=I/N     begins I / N of a revolution of a disk later
  *
  * The time is that from the first call on until the file is closed, the greatest of all nodes. Data is made before, and
@@ -176,18 +176,33 @@ static void call_all(const struct cs_shape *s, CS_FILE *f)
     free(size);
 }
 
+/* A number of order 2 that shares no divisor with n: turn * it mod n is every number once. */
+static long scatter_of(long n)
+{
+    long step = n * 5 / 8 + 1, a = step, b = n;
+
+    for (; n > 1; a = ++step, b = n) {
+        while (b > 0) {
+            long rest = a % b;
+
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            break;
+    }
+    return step;
+}
+
 /* The virtual processors of a node one after the other, each for itself: an order that the superblocks do not have. */
 static void call_each(const struct cs_shape *s, CS_FILE *f)
 {
-    long n = cs_local(s);
+    long n = cs_local(s), scatter = scatter_of(n), turns = (o.vps + all.size - 1) / all.size; /* of all nodes */
     bool *mask = calloc((size_t)n + 1, sizeof *mask);
-    unsigned seed = 12345;
 
-    for (long turn = 0; turn < n; turn++) {
-        long i = n - 1 - turn;
+    for (long turn = 0; turn < turns; turn++) {
+        long i = turn >= n ? n : o.order == 2 ? turn * scatter % n : n - 1 - turn;
 
-        if (o.order == 2)
-            i = (long)((seed = seed * 1103515245 + 12345) >> 8) % n;
         mask[i] = true;
         CS_WHERE(mask)
         for (int k = 0; k < o.doubles; k++) {
@@ -196,8 +211,6 @@ static void call_each(const struct cs_shape *s, CS_FILE *f)
             if ((o.writes ? cs_fwrite(row, sizeof *data, 1, f) : cs_fread(row, sizeof *data, 1, f)) < 0)
                 fail("starbench");
         }
-        if (o.order == 2 && !o.writes) /* it may have its turn again */
-            CS_WHERE(mask) cs_rewind(f);
         mask[i] = false;
     }
     free(mask);

@@ -581,7 +581,12 @@ int cs_remove(const char *name)
 static void close_all(void)
 {
     struct star_vote vote = {.call = STAR_EXIT};
+    uint32_t sum = 2166136261u;
 
+    /* A node that has lost a file, by an EPROTO in closing it, has fewer: then nobody closes any. */
+    for (uint32_t i = 0; i < STAR_FILES; i++)
+        sum = star_file_at((int)i) ? (sum ^ i) * 16777619u : sum;
+    vote.fd = (int)(sum & 0x7fffffff);
     star_scopes_end();
     if (star_agree(&vote) < 0)
         return;

@@ -177,6 +177,32 @@ Test(star_failures, nodes_in_different_calls_all_learn_it, .init = make_folder, 
     cr_assert(fake_nodes_run(3, opens_unclosed, NULL));
 }
 
+/* A node has closed the file, and the others have not, when all end. */
+static bool closes_alone(void *none)
+{
+    struct cs_shape *s = shape_of(3);
+    double x[1] = {0};
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen(path, "w");
+
+        MUST(f);
+        if (own_rank(s) == 1)
+            MUST_FAIL(cs_fclose(f), EPROTO);
+        else
+            MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), EPROTO);
+    }
+    return true;
+}
+
+Test(star_failures, nobody_waits_in_exit_for_a_file_that_one_has_closed, .init = make_folder, .fini = remove_folder)
+{
+    cr_assert(fake_nodes_run(3, closes_alone, NULL));
+    cr_assert(fake_nodes_run(3, opens_unclosed, NULL));
+}
+
 /* One node's writes fail from some request on. */
 static bool failing_store(void *arg)
 {
