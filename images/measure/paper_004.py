@@ -190,8 +190,8 @@ def section_table_2(x, page):
 
 
 def section_pointers(x, page):
-    page.paragraph("Blocks of 64 bytes, D = 4, 64 doubles, with 2, 6 and 14 pointers in an entry: 8 blocks of a virtual "
-                   "processor take 4, 2 and 1 entries, and the directory 4 MB each time, as entries are partly empty.")
+    page.paragraph("Blocks of 64 bytes, D = 4, 64 doubles, with 2, 6 and 14 pointers in an entry: 8 blocks of a "
+                   "virtual processor take 4, 2 and 1 entries, and the directory 4 MB each time, as entries are partly empty.")
 
     def row(side, doubles, p):
         bench = x.write if side == "write" else x.read
@@ -205,8 +205,8 @@ def section_pointers(x, page):
                 [("write", 64), ("read", 64)] + ([("write", 96)] if x.full else []) for p in (2, 6, 14)])
     counts = [x.read("ib", disks=4, doubles=64, pointers=p).count("superblocks") for p in (2, 6, 14)]
     page.items(["Reading gains because there are fewer passes over the directory, one for each entry of a virtual "
-                "processor: node 0 reads %d, %d and %d superblocks (Table 3 below says why). Writing gains nothing: the "
-                "directory has as many superblocks." % tuple(counts)])
+                "processor: node 0 reads %d, %d and %d superblocks (Table 3 below says why). Writing gains nothing: "
+                "the directory has as many superblocks." % tuple(counts)])
 
 
 # ---- Figure 8 and Table 3: reading
@@ -239,9 +239,9 @@ def section_table_3(x, page):
     page.paragraph("Reading in IB with blocks of other sizes.")
     block_rows(x, "read", PAPER_READ_BLOCKS, page)
     counts = [x.read("ib", disks=4, ib=b).count("superblocks") for b in (64, 32, 16)]
-    page.items(["The loss is larger than the paper's, since the directory is read again and again. Our library writes it "
-                "when the file is closed, a virtual processor's entries one behind the other; blocks are read in the "
-                "order in which all processors wrote them, so each entry of a processor is a pass over the whole "
+    page.items(["The loss is larger than the paper's, since the directory is read again and again. Our library writes "
+                "it when the file is closed, a virtual processor's entries one behind the other; blocks are read in "
+                "the order in which all processors wrote them, so each entry of a processor is a pass over the whole "
                 "directory: node 0 reads %d, %d and %d superblocks. The paper's library writes entries as they fill, "
                 "which is the order of reading." % tuple(counts)])
 
@@ -337,9 +337,9 @@ def section_ablations(x, page):
 
     page.table("what|MB/s|without it|difference|paper|busy", row, rows)
     page.items(["The overload with numbers for each compares them VP by VP, and in IB each VP takes the long way.",
-                "In descending order each virtual processor reads its whole stream, one after the other: every block is "
-                "in another superblock than the one before, and every item is a call of all nodes. 64 buffers hold what "
-                "comes again, and leave the calls."])
+                "In descending order each virtual processor reads its whole stream, one after the other: every block "
+                "is in another superblock than the one before, and every item is a call of all nodes. 64 buffers hold "
+                "what comes again, and leave the calls."])
 
 
 def section_bytes(x, page):
@@ -375,7 +375,7 @@ def study(lab, path, _size, full):
 def introduce(x, page):
     page.paragraph(
         "What the paper on Stream* measures [P4 section 7], on the machine %s with 8 compute nodes, in virtual time. "
-        "%s A rate is bytes over the time with closing; MB are 2^20 bytes. Every run has a machine and blank volumes of "
-        "64 MB of its own, reading another start of the machine than writing. The data caches are off."
-        % (x.machine.name, "" if x.full else "This is the short study, of 8 MB, and 3 phases where phases matter; --full "
-           "moves the paper's 32 MB, with 10."))
+        "%s A rate is bytes over the time with closing; MB are 2^20 bytes. Every run has a machine and blank volumes "
+        "of 64 MB of its own, reading another start of the machine than writing. The data caches are off."
+        % (x.machine.name, "" if x.full else "This is the short study, of 8 MB, and 3 phases where phases matter; "
+           "--full moves the paper's 32 MB, with 10."))
