@@ -58,10 +58,10 @@ int io_error(const char *name)
 {
     static const struct {
         int number, class;
-    } known[] = {{ENOENT, MPI_ERR_NO_SUCH_FILE}, {ENOTDIR, MPI_ERR_NO_SUCH_FILE}, {EEXIST, MPI_ERR_FILE_EXISTS},
-                 {EACCES, MPI_ERR_ACCESS},       {EPERM, MPI_ERR_ACCESS},         {EROFS, MPI_ERR_READ_ONLY},
-                 {ENOSPC, MPI_ERR_NO_SPACE},     {EDQUOT, MPI_ERR_QUOTA},         {EINVAL, MPI_ERR_BAD_FILE},
-                 {ENAMETOOLONG, MPI_ERR_BAD_FILE}, {EISDIR, MPI_ERR_BAD_FILE},    {ENOMEM, MPI_ERR_NO_MEM}};
+    } known[] = {{ENOENT, MPI_ERR_NO_SUCH_FILE},   {ENOTDIR, MPI_ERR_NO_SUCH_FILE}, {EEXIST, MPI_ERR_FILE_EXISTS},
+                 {EACCES, MPI_ERR_ACCESS},         {EPERM, MPI_ERR_ACCESS},         {EROFS, MPI_ERR_READ_ONLY},
+                 {ENOSPC, MPI_ERR_NO_SPACE},       {EDQUOT, MPI_ERR_QUOTA},         {EINVAL, MPI_ERR_BAD_FILE},
+                 {ENAMETOOLONG, MPI_ERR_BAD_FILE}, {EISDIR, MPI_ERR_BAD_FILE},      {ENOMEM, MPI_ERR_NO_MEM}};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].number == errno)

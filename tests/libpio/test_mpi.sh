@@ -44,7 +44,8 @@ check "the programs compile" build_all mpicc ours $flags
 mkdir served
 printf 'dim = 4;\nram_mb = 32;\n' >large.conf # of all programs together
 for ranks in $sizes; do
-    { mpirun -m large.conf -d 4 -n $ranks ./ours && mpirun -d 4 --serve=served -n $ranks ./ours.files; } >$ranks.txt 2>&1
+    { mpirun -m large.conf -d 4 -n $ranks ./ours &&
+        mpirun -d 4 --serve=served -n $ranks ./ours.files; } >$ranks.txt 2>&1
     same "all programs on $ranks ranks pass" "files on $ranks: passed" "$(tail -n 1 $ranks.txt)"
 done
 ncube disk create -m sandia --images disks 2M >/dev/null
