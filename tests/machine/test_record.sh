@@ -119,7 +119,9 @@ done
 
 outputs=(--trace=trace.json --report=report.html --stats=stats.json)
 
-# replay NAME STATUS [OPTION...]: run.ncr, elsewhere; its outputs must be those of this folder
+# replay NAME STATUS [OPTION...]: run.ncr, elsewhere; its outputs must be those of this folder; of standard output so
+# many bytes: a reader that has left has not read all that was written
+read_bytes=
 replay() {
     local name=$1 expected=$2 file
     shift 2
@@ -128,7 +130,8 @@ replay() {
     cp run.ncr elsewhere
     (cd elsewhere && "$ncube" replay "${outputs[@]}" "$@" run.ncr >stdout 2>stderr </dev/null)
     same "$name: the replay's status" "$expected" $?
-    for file in stdout stderr trace.json report.html; do
+    check "$name: the same stdout" cmp ${read_bytes:+-n "$read_bytes"} stdout elsewhere/stdout
+    for file in stderr trace.json report.html; do
         check "$name: the same $file" cmp $file elsewhere/$file
     done
     sed '/"host": {/,$d' stats.json >stats
@@ -171,7 +174,10 @@ replay "a full disk" 5
 
 "$ncube" run --record=run.ncr "${outputs[@]}" ./writes 2>stderr | head -c 50000 >stdout
 same "a closed pipe: status" 141 "${PIPESTATUS[0]}"
+read_bytes=50000
 replay "a closed pipe" 141
+read_bytes=
+check "a closed pipe: no more than the host has taken" [ "$(wc -c <elsewhere/stdout)" -lt 150000 ]
 (cd elsewhere && "$ncube" replay --trace=full.json run.ncr >/dev/full 2>err)
 same "the replay's own disk is full: status" 141 $?
 check "its trace is the same" cmp trace.json elsewhere/full.json
@@ -228,14 +234,38 @@ else
     skip "volumes as they were" "tar cannot unpack zstd here"
 fi
 
+cat >dead.conf <<'END'
+dim = 2;
+boards = ( { number = 3; io_nodes = (
+    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); },
+    { index = 1; si = [2]; drives = ( { volume = "df01"; image = "df01.img"; } ); }
+); } );
+faults = ( { node = 3; from_us = 2000000; }, { io_node = [3, 1]; } );
+END
+"$ncube" disk create -m dead.conf 1M >/dev/null
+printf '#include <nself.h>\nint main(void) { int s = -1, t = 9; char b[4]; return nread(b, 4, &s, &t, 0); }\n' >waits.c
+"$build/bin/ncc" -o waits waits.c
+record "dead nodes" 123 -m dead.conf -d 2 ./waits </dev/null
+rm df00.img df01.img
+replay "dead nodes" 123
+record "a deadlock" 125 -d 2 ./waits </dev/null
+replay "a deadlock" 125
+
 printf '#include <stdlib.h>\nint main(void) { *(volatile int *)0 = 1; }\n' >faults.c
 "$build/bin/ncc" -g -o faults faults.c
 record "a fault" 1 ./faults </dev/null
 check "a fault: where" grep -q 'faults.c:2' stderr
 mv faults faults.other
 replay "a fault" 1
+mkdir served
+mv faults.other served/faults
+record "a program that a program loads" 1 -d 2 --serve served "$build/examples/manager" faults 3 </dev/null
+check "a program that a program loads: where" grep -q 'faults.c:2' stderr
+rm -r served
+replay "a program that a program loads" 1
+record "a fault, for core files" 1 -d 2 "$build/guest/debugged" early </dev/null
 status "a replay under --core" 1 "$ncube" replay --core=cores run.ncr
-check "which writes them" [ -e cores/core.0 ]
+check "which writes them" [ -e cores/core.3 ]
 
 # ---- A replay that somebody looks at
 
