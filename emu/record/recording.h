@@ -3,7 +3,7 @@
  * replayed gives it again, and nothing of the host is asked.
  *
  *   run      recording_new   -> recording_open -> recording_add...  -> note... -> recording_close
- *   replay   recording_read  -> recording_json, recording_path      -> take...
+ *   replay   recording_read  -> recording_about, recording_path     -> take...
  *
  * Those who ask the host have a pointer to the run's recording, NULL if there is none, and call recording_is_written
  * and recording_is_replayed. What is noted is kept in memory, and written in pieces; the first failure of writing ends
