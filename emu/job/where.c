@@ -123,7 +123,7 @@ static bool names_library(const char *unit)
     for (size_t i = 0; unit && i < sizeof folders / sizeof *folders; i++)
         if (strncmp(unit + (strncmp(unit, "./", 2) == 0 ? 2 : 0), folders[i], strlen(folders[i])) == 0)
             return true;
-    return false;
+    return unit && strstr(unit, "/libgcc/");
 }
 
 bool where_is_library(int fd, uint64_t address)
@@ -161,15 +161,15 @@ uint64_t where_libraries_begin(int fd)
     Dwarf_Die unit;
     uint64_t low = UINT64_MAX;
 
-    for (; dwarf && dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0; at = next)
-        if (dwarf_offdie(dwarf, at + header_bytes, &unit) && names_library(dwarf_diename(&unit))) {
-            uint64_t begin = unit_begins(&unit);
+    for (; dwarf && low > 0 && dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0; at = next)
+        if (dwarf_offdie(dwarf, at + header_bytes, &unit)) {
+            uint64_t begin = names_library(dwarf_diename(&unit)) ? unit_begins(&unit) : 0;
 
-            low = begin > USER_TEXT_VA && begin < low ? begin : low;
+            low = (begin > USER_TEXT_VA || begin == 0) && begin < low ? begin : low;
         }
     if (dwarf)
         dwarf_end(dwarf);
-    return low;
+    return low < UINT64_MAX ? low : 0;
 }
 
 /* A global symbol rather than a local one. */

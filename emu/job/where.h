@@ -18,7 +18,8 @@ bool where_describe(int fd, uint64_t address, char *text);
 /* Returns whether the address is in code of ncube's own libraries, compiled with line numbers. */
 bool where_is_library(int fd, uint64_t address);
 
-/* Returns where the code of ncube's own libraries begins: ncc links the program before them. UINT64_MAX: unknown. */
+/* Of a program without line numbers of its own: where the code of ncube's libraries begins; ncc links the program
+ * before them. 0: it has some, or nothing is known. */
 uint64_t where_libraries_begin(int fd);
 
 /* Finds the address of a global symbol. False if the file has no such symbol. */

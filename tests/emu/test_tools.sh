@@ -130,7 +130,7 @@ for command in topo route place model; do
     for bad in -x:-x -xy:-x --all:--all; do
         status "$command ${bad%:*}" 2 "$ncube" "$command" "${bad%:*}" table1.conf
         same "$command ${bad%:*}: what it says" \
-            "ncube $command: unknown option '${bad#*:}'; see ncube $command --help" "$(cat err)"
+            "ncube: unknown option '${bad#*:}'; see ncube $command --help" "$(cat err)"
     done
 done
 
