@@ -7,7 +7,7 @@
 #include <sysn.h>
 
 #include "libpio/group/collect.h"
-#include "libpio/group/pace.h"
+#include "libpio/group/pacing.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
 

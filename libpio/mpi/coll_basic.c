@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define ICOLL_WEAK
-#include "libpio/group/pace.h"
+#include "libpio/group/pacing.h"
 #include "libpio/mpi/icoll.h"
 
 int PMPI_Barrier(MPI_Comm comm)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ICOLL_WEAK
-#include "libpio/group/pace.h"
+#include "libpio/group/pacing.h"
 #include "libpio/mpi/icoll.h"
 
 /* The lengths of all parts, and one more element, their sum; the caller frees them. NULL: no memory. */
@@ -94,7 +94,7 @@ static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *a
 
 /* ---- Gather ---- */
 
-/* Only the root knows the lengths: so many calls may lie behind the last in which all were in step (pace.h). */
+/* Only the root knows the lengths: so many calls may lie behind the last in which all were in step (pacing.h). */
 #define UNEQUAL_AHEAD 8
 
 /* The root takes each part by itself. */

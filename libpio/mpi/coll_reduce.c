@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define ICOLL_WEAK
-#include "libpio/group/pace.h"
+#include "libpio/group/pacing.h"
 #include "libpio/mpi/icoll.h"
 #include "vertex/contract/errors.h"
 

@@ -6,8 +6,8 @@
  *
  * These are the operations of collect.h, paced. Those in which each waits for all say so by pace_in_step.
  */
-#ifndef NCUBE_GROUP_PACE_H
-#define NCUBE_GROUP_PACE_H
+#ifndef NCUBE_GROUP_PACING_H
+#define NCUBE_GROUP_PACING_H
 
 #include <stdint.h>
 

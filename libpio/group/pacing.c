@@ -1,5 +1,5 @@
-/* Operations of collect.h that begin with a barrier now and then (pace.h). */
-#include "libpio/group/pace.h"
+/* Operations of collect.h that begin with a barrier now and then (pacing.h). */
+#include "libpio/group/pacing.h"
 
 #define SHORT_BYTES 1024 /* parts of no more come along the tree (parts.c) */
 
