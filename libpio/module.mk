@@ -8,8 +8,8 @@ MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pa
 NDEVICE_SRCS := $(addprefix libpio/,ndevices/ioctl.c ndevices/mapped.c ndevices/global.c ndevices/global_call.c \
     ndevices/nredist.c ndevices/striped.c ndevices/striped_names.c pipes/pipe.c pipes/pipe_end.c pipes/pipe_message.c \
     pipes/pipe_poll.c pipes/pipe_read.c pipes/pipe_write.c)
-GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c parts.c \
-    pacing.c)
+GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c \
+    parts.c pacing.c)
 MPI_SRCS := $(wildcard libpio/mpi/*.c)
 CFS_CORE := $(addprefix libpio/cfs/,cfs_async.c cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c \
     cfs_moves.c)
