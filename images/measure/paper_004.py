@@ -191,7 +191,8 @@ def section_table_2(x, page):
 
 def section_pointers(x, page):
     page.paragraph("Blocks of 64 bytes, D = 4, 64 doubles, with 2, 6 and 14 pointers in an entry: 8 blocks of a "
-                   "virtual processor take 4, 2 and 1 entries, and the directory 4 MB each time, as entries are partly empty.")
+                   "virtual processor take 4, 2 and 1 entries, and the directory 4 MB each time, as entries are "
+                   "partly empty.")
 
     def row(side, doubles, p):
         bench = x.write if side == "write" else x.read
