@@ -45,7 +45,7 @@ MPI_NAME(Comm_split_type);
  *
  * Several may be under way, and blocking calls between, so the number on which all agree may have been taken at some of
  * them when they hear of it. Therefore all tell whether they have it; if one has not, they try another: the n-th free
- * one, with another n for each communicator and try, so two that have met once do not meet for ever.
+ * one, with another n for each call and try, so two that have met once do not meet for ever.
  */
 
 enum { TRIED, CONFIRMED }; /* schedule.number[0] */
@@ -53,6 +53,7 @@ enum { TRIED, CONFIRMED }; /* schedule.number[0] */
 struct idup {
     int set[COMMS_WORDS], room[COMMS_WORDS];
     MPI_Comm *newcomm;
+    unsigned nth; /* schedule of the communicator, the same at all */
     int tries, number;
 };
 
@@ -92,7 +93,7 @@ static int choose(const int set[COMMS_WORDS], unsigned n)
 /* What all have agreed on is free here, still: it is taken, so that nobody else does. */
 static bool take(struct schedule *s, struct idup *d)
 {
-    d->number = choose(d->set, (unsigned)(d->tries++ * (s->comm->number + 1) + s->comm->number));
+    d->number = choose(d->set, d->nth + (unsigned)(d->tries++ * (s->comm->number + 1) + s->comm->number));
     if (d->number == COMMS_NONE)
         s->error = mpi_error(MPI_ERR_OTHER, "there are %ld communicators, more are not possible", COMMS_MAX, 0);
     return d->number != COMMS_NONE && comms_reserve(d->number, true);
@@ -144,6 +145,7 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     if (d) {
         memset(d, 0, sizeof *d);
         d->newcomm = newcomm;
+        d->nth = s->shadow->next_tag;
         *newcomm = MPI_COMM_NULL;
         s->about = d;
         s->end = go_on;

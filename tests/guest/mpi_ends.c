@@ -104,6 +104,48 @@ static void wait_for_any(void)
     MPI_Finalize();
 }
 
+/* A collective call that rank 0 does not make, and the others wait for. */
+static void wait_for_a_schedule(void)
+{
+    MPI_Request r;
+
+    begin();
+    if (rank > 0) {
+        MPI_Ibarrier(MPI_COMM_WORLD, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+}
+
+static void unsupported(void)
+{
+    MPI_Win win;
+
+    begin();
+    MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+}
+
+/* Communicators that take part in others: 200 at a time, many times. */
+static void many_made_and_freed(void)
+{
+    enum { AT_A_TIME = 200, TIMES = 5 };
+    static MPI_Comm comm[AT_A_TIME];
+    MPI_Request r[AT_A_TIME];
+    int sum;
+
+    begin();
+    for (int t = 0; t < TIMES; t++) {
+        for (int i = 0; i < AT_A_TIME; i++)
+            MPI_Comm_idup(MPI_COMM_WORLD, &comm[i], &r[i]);
+        MPI_Waitall(AT_A_TIME, r, MPI_STATUSES_IGNORE);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm[t]);
+        check_equal(sum, size * (size - 1) / 2);
+        for (int i = 0; i < AT_A_TIME; i++)
+            MPI_Comm_free(&comm[i]);
+    }
+    MPI_Finalize();
+}
+
 /* ---- Ends ---- */
 
 static void abort_while_others_wait(void)
@@ -312,6 +354,9 @@ static const struct test_case cases[] = {{"receive from each other", receive_fro
                                          {"communicators run out", communicators_run_out},
                                          {"rank dies", rank_dies},
                                          {"wait for any", wait_for_any},
+                                         {"wait for a schedule", wait_for_a_schedule},
+                                         {"unsupported", unsupported},
+                                         {"many made and freed", many_made_and_freed},
                                          {"abort while others wait", abort_while_others_wait},
                                          {"no finalize", no_finalize},
                                          {"before init", before_init},
