@@ -65,15 +65,15 @@ done
 
 examples=$build/examples/mpi
 check "life" grep -q "the glider is where it began" <<<"$(mpirun -d 3 -n 6 "$examples/life" 2>&1)"
-check "ring" grep -q "momentum is zero" <<<"$(mpirun -d 3 "$examples/ring" 2>&1)"
+check "attract" grep -q "momentum is zero" <<<"$(mpirun -d 3 "$examples/attract" 2>&1)"
 head -c 1000000 "$build/bin/ncube" >served/in
 on_disks="mpirun -m sandia --images=disks --serve=served"
-check "a copy to a PIO file" $on_disks -d 2 -n 3 "$examples/copy" in pio:/out 7777
-check "and back" $on_disks -d 2 "$examples/copy" pio:/out out
+check "a copy to a PIO file" $on_disks -d 2 -n 3 "$examples/share_copy" in pio:/out 7777
+check "and back" $on_disks -d 2 "$examples/share_copy" pio:/out out
 check "is the same" cmp served/in served/out
 head -c 3000000 /dev/zero >served/long
-status "a copy to a volume that is too small" 1 $on_disks -d 2 "$examples/copy" long //df00/long
-check "names the class" grep -q "copy: //df00/long: MPI_ERR_NO_SPACE" err
+status "a copy to a volume that is too small" 1 $on_disks -d 2 "$examples/share_copy" long //df00/long
+check "names the class" grep -q "share_copy: //df00/long: MPI_ERR_NO_SPACE" err
 check "the volumes are whole then" clean
 
 # What another MPI does with these is its own matter

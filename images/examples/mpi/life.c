@@ -23,8 +23,8 @@ static void exchange_edges(unsigned char *field, MPI_Comm grid, MPI_Datatype col
 
     MPI_Cart_shift(grid, 0, 1, &up, &down);
     MPI_Cart_shift(grid, 1, 1, &left, &right);
-    MPI_Sendrecv(cell(field, 1, 1), columns, MPI_BYTE, up, 0, cell(field, rows + 1, 1), columns, MPI_BYTE, down, 0, grid,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(cell(field, 1, 1), columns, MPI_BYTE, up, 0, cell(field, rows + 1, 1), columns, MPI_BYTE, down, 0,
+                 grid, MPI_STATUS_IGNORE);
     MPI_Sendrecv(cell(field, rows, 1), columns, MPI_BYTE, down, 1, cell(field, 0, 1), columns, MPI_BYTE, up, 1, grid,
                  MPI_STATUS_IGNORE);
     MPI_Sendrecv(cell(field, 0, 1), 1, column, left, 2, cell(field, 0, columns + 1), 1, column, right, 2, grid,

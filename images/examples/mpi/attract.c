@@ -2,7 +2,7 @@
  * Bodies that attract each other, all pairs: the bodies of all ranks go round a ring, and each rank adds the forces of
  * those that are with it while the next ones are under way.
  *
- *   mpirun -n 8 ./ring [BODIES [STEPS]]
+ *   mpirun -n 8 ./attract [BODIES [STEPS]]
  */
 #include <math.h>
 #include <mpi.h>
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     int n = bodies / size, doubles = n * 4, next = (rank + 1) % size, before = (rank + size - 1) % size;
     if (n < 1 || n * size != bodies) {
         if (rank == 0)
-            fprintf(stderr, "ring: %d bodies cannot be shared by %d ranks\n", bodies, size);
+            fprintf(stderr, "attract: %d bodies cannot be shared by %d ranks\n", bodies, size);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     struct body *own = malloc(3 * (size_t)n * sizeof *own), *here = own + n, *coming = here + n;
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
             momentum[d] += own[i].mass * speed[i][d];
     MPI_Reduce(momentum, sum, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("ring: momentum is %s: %.6f s on %d\n",
+        printf("attract: momentum is %s: %.6f s on %d\n",
                fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2]) < 1e-6 ? "zero" : "not zero", seconds, size);
     MPI_Finalize();
     return 0;

@@ -1,7 +1,7 @@
 /*
  * Copies a file, each rank its share of it, through views of both: every size-th block is a rank's.
  *
- *   mpirun -n 4 ./copy FROM TO [BLOCK]
+ *   mpirun -n 4 ./share_copy FROM TO [BLOCK]
  *
  * Names are what open takes, or "pio:/name" for a PIO file.
  */
@@ -17,7 +17,7 @@ static void check(int error, const char *name)
     if (error == MPI_SUCCESS)
         return;
     MPI_Error_string(error, text, &length);
-    fprintf(stderr, "copy: %s: %s\n", name, text);
+    fprintf(stderr, "share_copy: %s: %s\n", name, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     block = argc > 3 ? atoi(argv[3]) : 16384;
     if (argc < 3 || block < 1) {
         if (rank == 0)
-            fprintf(stderr, "usage: copy FROM TO [BLOCK]\n");
+            fprintf(stderr, "usage: share_copy FROM TO [BLOCK]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     check(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_RDONLY, MPI_INFO_NULL, &from), argv[1]);
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_get_size(to, &all);
     if (rank == 0)
-        printf("copy: %lld bytes in %.3f s\n", (long long)all, MPI_Wtime() - start);
+        printf("share_copy: %lld bytes in %.3f s\n", (long long)all, MPI_Wtime() - start);
     MPI_File_close(&from);
     MPI_File_close(&to);
     MPI_Finalize();
