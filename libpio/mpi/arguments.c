@@ -23,7 +23,7 @@ const struct mpi_type *check_data(const void *buf, int count, MPI_Datatype datat
     else if (!t)
         *error = datatype == MPI_DATATYPE_NULL ? mpi_error(MPI_ERR_TYPE, "MPI_DATATYPE_NULL", 0, 0)
                                                : mpi_error(MPI_ERR_TYPE, "0x%lx is none", (long)datatype, 0);
-    else if (t->size > 0 && count > INT_MAX / t->size)
+    else if (count > 0 && (t->size > INT_MAX || count * t->size > INT_MAX)) /* a division costs more */
         *error = mpi_error(MPI_ERR_COUNT, "%ld elements of %ld bytes are 2 GB or more", count, t->size);
     else if (!t->is_committed)
         *error = mpi_error(MPI_ERR_TYPE, "it is not committed", 0, 0);
