@@ -35,14 +35,22 @@ static bool has_some(const struct growth *g, uint32_t d)
     return g->given[d].left > 0;
 }
 
-/* The disk of block k: the next one in turn that can. The number of disks: there is none. */
+/* The disk of block k: the next one in turn, of those that the file is limited to, that can. The number of disks: there
+ * is none. */
 static uint32_t in_turn(const struct growth *g, uint64_t k, bool (*can)(const struct growth *g, uint32_t d))
 {
-    const uint32_t disks = g->f->disks, first = (uint32_t)((CFS_HANDLE_NUMBER(g->f->handle) + k) % disks);
+    const uint32_t only = g->f->header.only_disks, disks = g->f->disks;
+    uint32_t allowed[CFS_DISKS_MAX], n = 0;
 
-    for (uint32_t i = 0; i < disks; i++)
-        if (can(g, (first + i) % disks))
-            return (first + i) % disks;
+    for (uint32_t d = 0; d < disks; d++)
+        if (only == 0 || (only >> d & 1))
+            allowed[n++] = d;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t d = allowed[(CFS_HANDLE_NUMBER(g->f->handle) + k + i) % n];
+
+        if (can(g, d))
+            return d;
+    }
     return disks;
 }
 

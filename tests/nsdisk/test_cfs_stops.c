@@ -341,3 +341,37 @@ Test(cfs_stops, clients_end_at_every_request, .timeout = 600)
         lab_free(&lab);
     }
 }
+
+/* ---- Placement ---- */
+
+/* A file that is limited to two of three disks has its blocks on them in turn. */
+static void limited(struct lab *l)
+{
+    static uint8_t buf[48 * BLOCK];
+    struct cfs_open *f = NULL;
+    uint32_t on[LAB_DISKS] = {0}, last = LAB_DISKS;
+
+    client_use(l, 1);
+    cr_assert_eq(cfs_file_open("/limited", N_O_RDWR | N_O_CREAT, 0600, &f), 0);
+    cr_assert_eq(cfs_file_header(f, N_CSIZE, 2, 1u << 0 | 1u << 2), 0);
+    cr_assert_eq(cfs_move(f, true, buf, sizeof buf, 0), (int64_t)sizeof buf);
+    for (uint32_t k = 0; k < 48; k++) {
+        uint32_t pointer;
+
+        cr_assert_eq(cfs_file_pointer(f, k, &pointer), 0);
+        const uint32_t d = CFS_POINTER_DISK(pointer);
+        cr_expect_neq(d, last, "blocks %u and %u are on disk %u", k - 1, k, d);
+        on[d]++;
+        last = d;
+    }
+    cr_expect(on[0] == 24 && on[1] == 0 && on[2] == 24, "%u, %u and %u blocks", on[0], on[1], on[2]);
+    cfs_file_free(f);
+}
+
+Test(cfs_stops, a_limited_file_takes_its_disks_in_turn)
+{
+    lab_make(&lab, KILOBYTES, CACHE_KB);
+    cr_assert(lab_run(&lab, limited));
+    cr_assert_eq(lab_fsck(&lab, "-fn"), 0);
+    lab_free(&lab);
+}
