@@ -12,7 +12,7 @@ NSDISK_CORE := $(NSDISK_DATA) $(addprefix nsdisk/,ext2/ext2_alloc.c ext2/ext2_ca
     vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
 NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_aside.c loop_disk.c loop_jobs.c loop_families.c fiber.c)
 # The families and their table: a test may have its own
-NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c part_disk.c place.c runs.c \
+NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c part_disk.c common_pointer.c runs.c \
     server.c waiting.c)
 NSDISK_CLF := $(addprefix nsdisk/clusterfile/,clf_access.c clf_name.c clf_part.c clf_record.c \
     clf_rounds.c clf_server.c)

@@ -1,14 +1,14 @@
-"""A queueing model of the iPSC/860's Concurrent File System, from the paper [P2] and its tables alone: an oracle for the
-servers, of whose code it has nothing.
+"""A queueing model of the iPSC/860's Concurrent File System, from the paper [P2] and its tables alone: an oracle for
+the servers, of whose code it has nothing.
 
     read_rate("part", 64)                       MB/s of all nodes, as cfsbench reads
     read_rate("inter", 64, block=65536, cache=1250, disks=5, group=8)
 
 Clients have one request of 4 KB under way, block after block [section 3.0]. An I/O node answers one request at a time,
-by a cache of 250 blocks, the least recently used of which goes [section 6.3]. A block that is not there brings its group
-of 8 from the disk; when a group's last block is asked for, the next one is read ahead. A disk carries out one command
-after the other. Its times and the client's turn are those of Tables 1 and 2, the I/O node's own time that of Figure 4's
-peak.
+by a cache of 250 blocks, the least recently used of which goes [section 6.3]. A block that is not there brings its
+group of 8 from the disk; when a group's last block is asked for, the next one is read ahead. A disk carries out one
+command after the other. Its times and the client's turn are those of Tables 1 and 2, the I/O node's own time that of
+Figure 4's peak.
 """
 import collections
 import heapq

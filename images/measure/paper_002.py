@@ -51,14 +51,15 @@ class Study:
             self.spread = file.read()
         self.results = {}
 
-    def run(self, test, op, nodes, block=BLOCK, sets=(), limit_us=None, size=None, machine=None, **words):
+    def run(self, test, op, nodes, block=BLOCK, sets=(), limit_us=None, size=None, machine=None,
+            **words):
         """sets: settings of the machine; words: more of cfsbench's."""
         size = size or self.bytes
         named = ["nodes=%d" % nodes, "block=" + block, "file=%d" % size]
         named += ["%s=%s" % (name, value) for name, value in sorted(words.items())]
         options = [word for setting in sets for word in ("--set", setting)]
-        result = self.lab.run("-d", 7, *options, self.lab.example("cfsbench"), test, op, *named, machine=machine or self.machine,
-                              images=Images("32M"), stats=limit_us is not None, limit_us=limit_us)
+        result = self.lab.run("-d", 7, *options, self.lab.example("cfsbench"), test, op, *named,
+                              machine=machine or self.machine, images=Images("32M"), stats=limit_us is not None, limit_us=limit_us)
         if limit_us is not None:
             return result
         key = " ".join([test, op, *named, *sets, *(["nas-spread"] if machine else [])])
@@ -234,7 +235,8 @@ def section_model(x, page):
                    "what the nCUBE 2's costs say, all of it before the reply, so a lone client waits %.2f ms for a "
                    "block. Without the prefetch, the model's commands of 4 KB take a third of the rate each, as the "
                    "paper says. Interleaved blocks of 64 KB on 128 nodes lose some of what comes, which the model does "
-                   "not show; the cause is not known." % (sum(good), len(good), 4 / 2.0 / 1.024, x.run("part", "read", 1).ms / (x.bytes // 4096)))
+                   "not show; the cause is not known."
+                   % (sum(good), len(good), 4 / 2.0 / 1.024, x.run("part", "read", 1).ms / (x.bytes // 4096)))
 
 
 # ---- Interleaved

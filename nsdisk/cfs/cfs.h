@@ -11,7 +11,7 @@
  *   part.c     what is known of a file on a disk, from its first use until it is written back and forgotten
  *   part_disk.c  the same as the disk has it
  *   runs.c     the blocks of a part
- *   place.c    common pointers
+ *   common_pointer.c    common pointers
  *
  * Everything below server.c runs on the fiber of its disk's volume, but block.c for parts that are known: it asks the
  * data cache (data_cache.h), and goes on when it is called.
@@ -47,7 +47,7 @@ struct cfs_part_run {
     uint32_t first, count, at;
 };
 
-/* A common pointer of a program in a file (place.c). */
+/* A common pointer of a program in a file (common_pointer.c). */
 struct cfs_place {
     LIST_ENTRY(cfs_place) next;
     uint32_t number;
@@ -138,7 +138,7 @@ cfs_invoke cfs_invoke_header, cfs_invoke_size, cfs_invoke_pointer, cfs_invoke_gr
 cfs_invoke cfs_invoke_block, cfs_invoke_stat;                                       /* block.c */
 cfs_invoke cfs_invoke_alloc, cfs_invoke_free;                                       /* alloc.c */
 cfs_invoke cfs_invoke_sync, cfs_invoke_drop;                                        /* part.c */
-cfs_invoke cfs_invoke_place;                                                        /* place.c */
+cfs_invoke cfs_invoke_place;                                                        /* common_pointer.c */
 
 /* ---- server.c ---- */
 

@@ -1,8 +1,8 @@
 /*
  * Random calls on files of the CFS, against what they should be, in memory: every node has a file of its own, which it
  * writes, reads, empties, enlarges and opens anew, also by asynchronous calls, and records in one of all nodes, in all
- * I/O modes. Each node's last line is the sum of results and times, so that a single cycle's difference between two runs
- * shows.
+ * I/O modes. Each node's last line is the sum of results and times, so that a single cycle's difference between two
+ * runs shows.
  *
  *   cfs_random MIX SEED     MIX: not used; make exact names one
  */
