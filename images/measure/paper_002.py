@@ -59,7 +59,8 @@ class Study:
         named += ["%s=%s" % (name, value) for name, value in sorted(words.items())]
         options = [word for setting in sets for word in ("--set", setting)]
         result = self.lab.run("-d", 7, *options, self.lab.example("cfsbench"), test, op, *named,
-                              machine=machine or self.machine, images=Images("32M"), stats=limit_us is not None, limit_us=limit_us)
+                              machine=machine or self.machine, images=Images("32M"), stats=limit_us is not None,
+                              limit_us=limit_us)
         if limit_us is not None:
             return result
         key = " ".join([test, op, *named, *sets, *(["nas-spread"] if machine else [])])

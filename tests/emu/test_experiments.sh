@@ -129,7 +129,7 @@ def section_net(x, page):
 SECTIONS = [("net", "The network", section_net)]
 END
 other/bin/ncube experiments --help >help
-same "both are listed" "of paper 0 of paper 4 of paper 999" "$(grep '^of paper' help | xargs)"
+same "all are listed" "of paper 0 of paper 2 of paper 4 of paper 999" "$(grep '^of paper' help | xargs)"
 status "its study" 0 other/bin/ncube experiments --paper 999 --full --bytes 8K --keep kept --out report
 check "it gets machine, bytes and --full" grep -q '^On tiny.conf, 8192, full[.]' report/report.md
 same "ours beside the paper's" "| 8192 | 3690.9 | 2000 | +84.5 % |" "$(grep '^| 8192' report/report.md |
