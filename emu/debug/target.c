@@ -80,8 +80,7 @@ static int find_entry(const struct target *t, uint32_t node, uint64_t satp, uint
 {
     const struct node_memory memory = {t, node};
 
-    return page_table_find(&(struct page_memory){memory_at, &memory},
-                           (satp & SATP_PPN) * NODE_PAGE_BYTES, va, entry);
+    return page_table_find(&(struct page_memory){memory_at, &memory}, (satp & SATP_PPN) * NODE_PAGE_BYTES, va, entry);
 }
 
 struct place {

@@ -26,7 +26,7 @@ TestSuite(exact, .timeout = 36000);
 #define IPSC            "timing = \"ipsc-860\";\n"
 #define SHORT_LOOKAHEAD "timing = { hop_cycles = 1; byte_cycles = 1; header_bytes = 1; };\n"
 
-#define CACHED "cache_kb = 64; write = \"back\"; group = 4; commands = 16; fill = \"later\";"
+#define CACHED   "cache_kb = 64; write = \"back\"; group = 4; commands = 16; fill = \"later\";"
 #define WITH_CFS "cfs" /* in place of a service: the volumes are disks of the CFS, of 4 KB blocks */
 
 static const struct subject {

@@ -318,9 +318,9 @@ _Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
 /* The text of striped volumes has a line for each, which the driver of striped files reads (libpio/ndevices/striped.c);
  * Vertex only keeps it: the name, the volumes over which its files are spread, and which of them has which byte.
  *
- * The first line may be the Concurrent File System's and the last one Clusterfile's, which their libraries read: volumes,
- * a number, and each volume's I/O node and drive there. The Concurrent File System's number is that of the requests which
- * a node has under way; Clusterfile's that of the volume with the names, from 0 on.
+ * The first line may be the Concurrent File System's and the last one Clusterfile's, which their libraries read:
+ * volumes, a number, and each volume's I/O node and drive there. The Concurrent File System's number is that of the
+ * requests which a node has under way; Clusterfile's that of the volume with the names, from 0 on.
  *
  *     /cfs cf00 cf01: 2 16384.0 16385.0
  *     big df00 df01: cyclic 16384 2
