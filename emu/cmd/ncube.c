@@ -111,12 +111,22 @@ static void check_record(const struct machine_options *m)
                                      "replay --gdb");
 }
 
+/* "--report ./prog": the word after the option is its file. */
+static void check_words(const struct machine_options *m, char **word)
+{
+    const char *file = m->trace.report ? m->trace.report : m->trace.path, *option = m->trace.report ? "report" : "trace";
+
+    if (!*word && file)
+        options_refuse(&run_options, "no program given; '%s' is the file of --%s", file, option);
+}
+
 static int command_run(int argc, char **argv)
 {
     struct run_words w = {
         .options = {.machine = {.lib = options_find_lib(), .trace = TRACING_NONE}, .limit_cycles = UINT64_MAX}};
 
     char **word = options_parse(&run_options, &w, argc, argv), *program = join_words(word);
+    check_words(&w.options.machine, word);
     options_take_programs(&run_options, &w.job, word);
     tracing_check(&run_options, &w.options.machine.trace);
     options_check_watch(&run_options, &w.options.machine);

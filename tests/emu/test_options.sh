@@ -121,6 +121,8 @@ same "which is meant" "ncube: sandai: No such file or directory; did you mean 's
 refused "a program in place of a report's name" \
     "ncube: report './hello' is a program, not a name for the page; give one, such as --report=page.html ./hello;" \
     env -C "$build/examples" "$ncube" run --report ./hello
+refused "no program, and a report's name" "ncube: no program given; './nosuch' is the file of --report;" \
+    "$ncube" run --report ./nosuch
 
 # ---- Control characters in names, those of C1 too
 
