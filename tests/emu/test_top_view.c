@@ -62,9 +62,9 @@ Test(top_view, numbers_are_since_the_start, .init = parse, .fini = drop)
                 (const char *const[]){"      1  runs           50.00    16.67   33.33",
                                       "      0  message        16.67    13.33   70.00"});
     expect_rows(TOP_CHANNELS, NULL, 0, 3,
-                (const char *const[]){"      1       0          9       35.00      4.00",
-                                      "      0       1         12       10.00      0.00",
-                                      "      0       2          1        6.67      0.00"});
+                (const char *const[]){"      1       0          9       35.00            0.04",
+                                      "      0       1         12       10.00            0.00",
+                                      "      0       2          1        6.67            0.00"});
     expect_rows(TOP_DRIVES, NULL, 0, 1,
                 (const char *const[]){"df00                3       1.30    46.67        30  6700.800"});
     expect_rows(TOP_CACHES, NULL, 0, 1,
@@ -78,9 +78,9 @@ Test(top_view, numbers_are_between_two_reports_of_the_same_row, .init = parse, .
                 (const char *const[]){"      0  message         0.00     5.00   95.00",
                                       "      1  runs           75.00    25.00    0.00"});
     expect_rows(TOP_CHANNELS, before, 0, 3,
-                (const char *const[]){"      1       0          4       50.00      5.00",
-                                      "      0       1          2       10.00      0.00",
-                                      "      0       2          1       10.00      0.00"});
+                (const char *const[]){"      1       0          4       50.00            0.05",
+                                      "      0       1          2       10.00            0.00",
+                                      "      0       2          1       10.00            0.00"});
     expect_rows(TOP_DRIVES, before, 0, 1,
                 (const char *const[]){"df00                3       1.50    50.00        20 10000.000"});
     expect_rows(TOP_CACHES, before, 0, 1,
