@@ -17,30 +17,17 @@ struct view *clf_view_of(const struct clf_record *record)
     return record->r.view <= CLF_VIEWS ? record->attachment->view[record->r.view - 1] : NULL;
 }
 
-/* A view is checked whole before it takes the place of one with its number. */
+/* A view takes the place of one with its number. */
 int64_t clf_invoke_view(struct clf_call *c)
 {
-    struct clf_server *clf = c->clf;
-    struct view *new = NULL;
+    const struct clf_record *record = c->record;
 
     if (c->r->view == 0 || c->r->view > CLF_VIEWS)
         return -N_EINVAL;
-    struct view **place = &c->record->attachment->view[c->r->view - 1];
-    const size_t old = *place ? view_bytes(*place) : 0;
-    if (c->record->n > FILE_VIEW_MAX_BYTES)
+    if (record->n > FILE_VIEW_MAX_BYTES)
         return -N_E2BIG;
-    if (clf->view_bytes - old + c->record->n > VIEW_TOTAL_BYTES)
-        return -N_ENOMEM;
-    if (c->record->n > 0) {
-        int error = view_make(c->record->data, c->record->n, &new);
-
-        if (error < 0)
-            return error;
-    }
-    view_free(*place);
-    *place = new;
-    clf->view_bytes += c->record->n - old;
-    return 0;
+    return view_replace(server_views(family_server(c->clf->loop)), &record->attachment->view[c->r->view - 1],
+                        record->data, record->n);
 }
 
 /* ---- Data ---- */

@@ -199,10 +199,7 @@ void clf_attachment_put(struct clf_server *clf, struct clf_attachment *a)
         return;
     a->from = -1;
     for (uint32_t i = 0; i < CLF_VIEWS; i++)
-        if (a->view[i]) {
-            clf->view_bytes -= view_bytes(a->view[i]);
-            view_free(a->view[i]);
-        }
+        view_replace(server_views(family_server(clf->loop)), &a->view[i], NULL, 0);
     if (--a->part->refs == 0)
         have_leave(a->part);
     clf->attachment[a->id & (clf->attachments - 1)] = NULL;

@@ -66,7 +66,6 @@ struct clf_server {
     uint32_t attachments;               /* 0, or a power of two */
     uint32_t attached;                  /* how many there are, */
     uint32_t ids;                       /* and have been */
-    size_t view_bytes;                  /* of all views */
     struct {
         uint64_t handle[CLF_REMOVED];
         uint32_t count;

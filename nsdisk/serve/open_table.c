@@ -171,22 +171,10 @@ bool open_table_disown(struct open_file *file, uint64_t client)
     return file->owners == 0;
 }
 
-void open_table_set_view(struct open_table *t, struct open_file *file, uint32_t index, struct view *view)
-{
-    struct view **place = &file->views->view[index];
-
-    if (*place)
-        t->view_bytes -= view_bytes(*place);
-    view_free(*place);
-    *place = view;
-    if (view)
-        t->view_bytes += view_bytes(view);
-}
-
 static void drop_views(struct open_table *t, struct open_file *file)
 {
-    for (uint32_t i = 0; i < FILE_VIEWS; i++)
-        open_table_set_view(t, file, i, NULL);
+    for (uint32_t i = 0; file->views && i < FILE_VIEWS; i++)
+        view_replace(&t->views, &file->views->view[i], NULL, 0);
     free(file->views);
     file->views = NULL;
 }

@@ -51,7 +51,7 @@ struct open_file {
 struct open_table {
     struct open_file *slot; /* [size] */
     uint32_t size, used;
-    size_t view_bytes; /* of all views */
+    struct view_room views;
     uint32_t limit;    /* with so many used, it grows: OPEN_TABLE_SPARE */
     uint32_t free_head, free_tail;
     uint32_t bucket[OPEN_BUCKETS];
@@ -76,9 +76,6 @@ struct open_file *open_table_any(struct open_table *t);
 void open_table_share(struct open_table *t, uint64_t client, uint32_t procid);
 /* Takes the file from the client. Returns true if no process has it any more: the caller then removes it. */
 bool open_table_disown(struct open_file *file, uint64_t client);
-/* Puts a view, which is the table's then, or NULL in the place of the one with that index. file->views must be
- * there. */
-void open_table_set_view(struct open_table *t, struct open_file *file, uint32_t index, struct view *view);
 /* Frees the entry and its views; the caller puts the inode. */
 struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *file);
 

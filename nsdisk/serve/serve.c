@@ -203,36 +203,15 @@ static int prepare_view(struct server *s, struct call *c)
     return serve_merge(s, c->file->drive) && c->file->views ? 0 : -N_ENOMEM;
 }
 
-/* Makes a view in place of `old`, if there is room for it. */
-static int make_view(struct server *s, const struct call *c, const struct view *old, struct view **new)
-{
-    int error = view_make(c->data, c->r.bytes, new);
-
-    if (error < 0 || s->opens.view_bytes - (old ? view_bytes(old) : 0) + view_bytes(*new) <= s->views_most_bytes)
-        return error;
-    view_free(*new);
-    return -N_ENOMEM;
-}
-
 static int64_t invoke_view(struct server *s, struct call *c)
 {
-    struct view *old, *new = NULL;
-
     if (c->r.view == 0 || c->r.view > FILE_VIEWS || ext2_is_dir(c->file->inode))
         return -N_EINVAL;
-    old = view_of(c);
-    if (c->r.bytes == 0 && !old)
+    if (c->r.bytes == 0 && !view_of(c))
         return -N_EINVAL;
-    if (c->r.bytes > 0) {
-        int error = prepare_view(s, c);
-
-        if (error == 0)
-            error = make_view(s, c, old, &new);
-        if (error < 0)
-            return error;
-    }
-    open_table_set_view(&s->opens, c->file, c->r.view - 1, new);
-    return 0;
+    int error = c->r.bytes > 0 ? prepare_view(s, c) : 0;
+    return error < 0 ? error
+                     : view_replace(&s->opens.views, &c->file->views->view[c->r.view - 1], c->data, c->r.bytes);
 }
 
 /* Requests that name a view. */
@@ -567,14 +546,19 @@ struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2
         return NULL;
     s->node = node;
     s->env = *env;
-    s->views_most_bytes = VIEW_TOTAL_BYTES;
     open_table_init(&s->opens, boot_number);
+    s->opens.views.most_bytes = VIEW_TOTAL_BYTES;
     return s;
+}
+
+struct view_room *server_views(struct server *s)
+{
+    return &s->opens.views;
 }
 
 void server_limit_views(struct server *s, size_t bytes)
 {
-    s->views_most_bytes = bytes;
+    s->opens.views.most_bytes = bytes;
 }
 
 int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume, size_t cache_bytes,

@@ -21,6 +21,7 @@
 
 struct server;
 struct view;
+struct view_room;
 struct merge;
 
 /* node: of the I/O node, for struct file_stat. boot_number: differs between boots. env is copied.
@@ -28,6 +29,7 @@ struct merge;
 struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2_env *env);
 /* How much memory all views may take: VIEW_TOTAL_BYTES at first. */
 void server_limit_views(struct server *s, size_t bytes);
+struct view_room *server_views(struct server *s);
 /* Mounts a drive's volume. 0, or as ext2_mount, with one line in error. */
 int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume, size_t cache_bytes,
                  const struct drive_cache *data, char *error, size_t error_bytes);

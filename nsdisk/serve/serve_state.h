@@ -28,7 +28,6 @@ struct server {
     bool dead[SERVE_DRIVES];          /* the drive did not answer when its volume was to be mounted */
     struct open_table opens;
     struct merge *merge[SERVE_DRIVES];              /* NULL: not needed so far */
-    size_t views_most_bytes;                        /* of memory, all views together */
     struct drive_cache_counts counts[SERVE_DRIVES]; /* of volumes that were unmounted */
     bool counted[SERVE_DRIVES];
     struct lock lock[SERVE_LOCKS];

@@ -67,10 +67,31 @@ void view_free(struct view *view)
     free(view);
 }
 
-size_t view_bytes(const struct view *view)
+/* The memory that it takes. */
+static size_t bytes_of(const struct view *view)
 {
+    if (!view)
+        return 0;
     return sizeof *view + sizeof *view->pattern + sizeof *view->pattern->element + sizeof *view->plan +
            ((size_t)view->pattern->element[0].nodes + (size_t)view->plan->body.nodes) * sizeof(struct falls);
+}
+
+int view_replace(struct view_room *room, struct view **place, const void *packed, size_t n)
+{
+    struct view *new = NULL;
+    const size_t others = room->bytes - bytes_of(*place);
+    int error = n > 0 ? view_make(packed, n, &new) : 0;
+
+    if (error == 0 && new && others + bytes_of(new) > room->most_bytes)
+        error = -N_ENOMEM;
+    if (error < 0) {
+        view_free(new);
+        return error;
+    }
+    view_free(*place);
+    *place = new;
+    room->bytes = others + bytes_of(new);
+    return 0;
 }
 
 /* ---- Where its bytes lie ---- */

@@ -29,8 +29,15 @@ struct view;
  * bytes), -N_E2BIG, -N_EOVERFLOW; -N_ENOMEM. */
 int view_make(const void *packed, size_t n, struct view **view);
 void view_free(struct view *view); /* NULL is allowed */
-/* The memory that it takes. */
-size_t view_bytes(const struct view *view);
+
+/* The memory that all views of a server may take, whoever has them. */
+struct view_room {
+    size_t bytes, most_bytes;
+};
+
+/* Puts a view in the place of another; n = 0: none. It is checked whole, and has room, before the other goes. Errors as
+ * of view_make; -N_ENOMEM, too, beyond the most that all may take. */
+int view_replace(struct view_room *room, struct view **place, const void *packed, size_t n);
 
 /* Where bytes offset .. offset+bytes-1 of the view lie, bytes > 0: in file bytes *first .. *end-1. False: beyond what a
  * file can have. */
