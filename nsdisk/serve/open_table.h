@@ -52,7 +52,7 @@ struct open_table {
     struct open_file *slot; /* [size] */
     uint32_t size, used;
     struct view_room views;
-    uint32_t limit;    /* with so many used, it grows: OPEN_TABLE_SPARE */
+    uint32_t limit; /* with so many used, it grows: OPEN_TABLE_SPARE */
     uint32_t free_head, free_tail;
     uint32_t bucket[OPEN_BUCKETS];
     uint64_t boot;

@@ -210,8 +210,7 @@ static int64_t invoke_view(struct server *s, struct call *c)
     if (c->r.bytes == 0 && !view_of(c))
         return -N_EINVAL;
     int error = c->r.bytes > 0 ? prepare_view(s, c) : 0;
-    return error < 0 ? error
-                     : view_replace(&s->opens.views, &c->file->views->view[c->r.view - 1], c->data, c->r.bytes);
+    return error < 0 ? error : view_replace(&s->opens.views, &c->file->views->view[c->r.view - 1], c->data, c->r.bytes);
 }
 
 /* Requests that name a view. */
