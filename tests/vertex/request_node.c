@@ -349,9 +349,9 @@ int proc_wait(struct proc *proc, enum ncu_wait why, uint64_t node, uint64_t type
 {
     (void)why;
     (void)node;
-    (void)type;
     event_reap();
-    bool silent = answer == SILENT || answer == HUNG || answer == DYING || (answer == SLOW && probes < SLOW_PROBES);
+    bool silent = answer == SILENT || answer == HUNG || answer == DYING || (answer == SLOW && probes < SLOW_PROBES) ||
+                  type == N_PROGRESS; /* a probe's answer ends its wait by the timer */
     for (int i = 0; i < request_count && !silent && answer != KILLED; i++) {
         if (!requests[i].answered)
             reply_to(&requests[i]);
