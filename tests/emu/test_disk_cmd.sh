@@ -73,7 +73,7 @@ check "and not where it leads" disk stat a.img:/dir >stat.out
 refused "rm of a full directory" 1 "Directory not empty" rm a.img:/dir
 refused "rm of the root" 1 "has no name" rm a.img:/
 status "put over a directory" 1 disk put text a.img:/dir
-check "it says so" grep -q "something else" err
+check "it says so" grep -q "not a regular file" err
 check "a.img is sound after that" sound a.img
 status "put into nothing" 1 disk put text a.img:/none/text
 same "it says so" "ncube: a.img: /none/: No such file or directory" "$(cat err)"

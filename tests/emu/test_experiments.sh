@@ -156,7 +156,7 @@ refused() { # NAME STATUS TEXT WORD...: one line that has TEXT, and no report
 
 parts="service, plain, figures, model, disks, buffers, blocks, random, nodes"
 refused "an unknown part" 2 "no part 'figure'; there are $parts" --only figure two.conf
-refused "a paper without a study" 2 "no study of paper '7'; there is 0, 4" --paper 7 two.conf
+refused "a paper without a study" 2 "no study of paper '7'; there is 0, 2, 4" --paper 7 two.conf
 refused "no paper" 2 "paper 'x'" --paper x two.conf
 refused "odd bytes" 2 "bytes '5000'" --bytes 5000 two.conf
 refused "no bytes" 2 "bytes '0'" --bytes 0 two.conf

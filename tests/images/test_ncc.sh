@@ -130,7 +130,7 @@ invalid argument" "$("$build/bin/ncube" run -d 3 ./vendor 2>&1)"
 
 check "to an executable for RISC-V" eval 'field hello Machine: | grep -q RISC-V'
 same "entered where programs begin" " Entry point address: 0x10000" "$(field hello "Entry point")"
-same "text, and that of drivers, is not writable, data not executable" "R E,R E,R E,R E,RW," \
+same "text, and that of drivers, is not writable, data not executable" "R E,R E,R E,R E,R E,RW," \
     "$(field hello LOAD | sed 's/.*0x[0-9a-f]* \(R.*\) 0x1000$/\1/' | tr '\n' ',')"
 # Drivers have one copy of the mapping engine, in a segment that each of them needs (images/program.ld). Sizes in bytes:
 # text and constants of hello, then of engine, striped and pipes, with a tenth more than gcc 12 makes of them.

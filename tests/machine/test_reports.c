@@ -199,7 +199,7 @@ Test(reports, of_a_check_tell_of_calls_on_parallel_files)
     folder_remove(folder);
 }
 
-/* What tests/guest/mistakes.c gets, in its order. */
+/* What tests/guest/failing_calls.c gets, in its order. */
 #define NO_FILE "no such file, directory or volume"
 static const struct mistake {
     const char *call;
@@ -239,7 +239,7 @@ static void expect_mistakes(const char *err, const char *path)
     for (size_t i = 0; at && i < sizeof mistakes / sizeof *mistakes; i++) {
         const struct mistake *m = &mistakes[i];
         const char *why = m->why ? m->why : strcmp(path, "//big") == 0 ? "not a directory" : NO_FILE;
-        char *line = format("\n  node 0 failed in %s, called in %s (mistakes.c:%d): %s\n", m->call,
+        char *line = format("\n  node 0 failed in %s, called in %s (failing_calls.c:%d): %s\n", m->call,
                             strcmp(m->call, "close") == 0 ? "compare" : "main", m->line, why);
 
         cr_expect(strncmp(at, line, strlen(line)) == 0, "%s: no%sin %s", path, line, err);
@@ -257,16 +257,16 @@ static void check_mistakes(const char *path)
         folder, 3, 2, "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );");
     struct ncube_run run = {.machine = machine,
                             .dim = "0",
-                            .program = "guest/mistakes",
+                            .program = "guest/failing_calls",
                             .serve = folder,
                             .args = {path},
                             .options = {"--check"}};
     struct outcome o = ncube_run(&run);
     char *left = format("ncube: check: messages never read, files never closed, and calls that failed:\n"
-                        "  node 0 never closed %s/there, opened by open, called in main (mistakes.c:109)\n"
-                        "  node 0 never closed %s and 1 more, opened by opendir, called in main (mistakes.c:111)\n"
-                        "  node 0 never closed /made, opened by pio_open_layout, called in main (mistakes.c:112)\n"
-                        "  node 0 never closed %s/other?z, opened by open, called in main (mistakes.c:113)\n",
+                        "  node 0 never closed %s/there, opened by open, called in main (failing_calls.c:109)\n"
+                        "  node 0 never closed %s and 1 more, opened by opendir, called in main (failing_calls.c:111)\n"
+                        "  node 0 never closed /made, opened by pio_open_layout, called in main (failing_calls.c:112)\n"
+                        "  node 0 never closed %s/other?z, opened by open, called in main (failing_calls.c:113)\n",
                         path, path, path);
 
     cr_expect_not_null(strstr(o.out, "26 failed"), "%s", o.out);
@@ -295,7 +295,7 @@ Test(reports, of_a_check_tell_of_the_ends_of_programs_and_not_of_their_starts)
                  "  node 0 failed in exit: no space left on volume\n"}};
 
     for (int i = 0; i < 2; i++) {
-        struct ncube_run r = {.dim = "0", .program = "guest/mistakes", .options = {"--check"}};
+        struct ncube_run r = {.dim = "0", .program = "guest/failing_calls", .options = {"--check"}};
 
         memcpy(r.args, runs[i].args, sizeof runs[i].args);
         struct outcome o = ncube_run(&r);

@@ -106,6 +106,7 @@ static int await(struct proc *p, const struct message_pattern *reply, uint64_t s
         return 0;
     p->awaited = reply->sequence;
     watch_begin(p, &w, reply->node, sent_cycles);
+    w.may_hold = reply->type_low >= N_REPLY(TYPES_CLUSTERFILE); /* a family's */
     while (!error && !(*m = queue_find(&p->inbox, reply)))
         if (p->timed_out)
             error = watch_goes_on(p, &w) ? 0 : -N_ETIMEDOUT;

@@ -153,10 +153,11 @@ static bool judge(struct proc *p, struct watch *w)
     w->asked = false;
     w->counted = true;
     w->count = p->server_count;
-    w->held = works || !p->server_idle ? 0 : w->held + 1;
+    const bool holds = w->may_hold && p->server_idle;
+    w->held = works || !holds ? 0 : w->held + 1;
     /* not from the probe on, which may have been long on its way */
     timer_set(p, w->held == HELD_PROBES ? NCU_TIMER_NONE : ncu_time() + limit_cycles() / 2);
-    return works || p->server_idle || give_up(w->node);
+    return works || holds || give_up(w->node);
 }
 
 /* A probe that is not delivered has a second hold, its send's. */

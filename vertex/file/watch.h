@@ -11,8 +11,8 @@
  * answered with the same count. So one that dies is noticed at most one limit after its last sign of life. A probe that
  * is still on its way, behind other messages, says nothing: what cannot be delivered fails by itself.
  *
- * A server that waits for messages and has not answered holds the request, for what another client is to do: it is
- * waited for, too, and probed as often. After 64 limits it is probed no longer: if nothing else can happen, either,
+ * A server that waits for messages and has not answered a family's request holds it, for what another client is to do:
+ * it is waited for, too, and probed as often. After 64 limits it is probed no longer: if nothing else can happen, either,
  * that is a deadlock, which ncube reports.
  *
  * A server that was given up once is asked by a probe first, and answers it soon or is given up again: so the limits of
@@ -31,6 +31,7 @@ struct watch {
     uint64_t sent_cycles;  /* virtual time of the request */
     struct message *probe; /* the last one, one hold; NULL: none */
     bool asked;            /* its answer is awaited */
+    bool may_hold;         /* the server may hold the request; false, unless the caller sets it */
     bool counted;          /* an answer has come: */
     uint64_t count;
     uint32_t held; /* answers in a row that found the server idle, without progress */
