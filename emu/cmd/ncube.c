@@ -114,7 +114,8 @@ static void check_record(const struct machine_options *m)
 /* "--report ./prog": the word after the option is its file. */
 static void check_words(const struct machine_options *m, char **word)
 {
-    const char *file = m->trace.report ? m->trace.report : m->trace.path, *option = m->trace.report ? "report" : "trace";
+    const char *file = m->trace.report ? m->trace.report : m->trace.path,
+               *option = m->trace.report ? "report" : "trace";
 
     if (!*word && file)
         options_refuse(&run_options, "no program given; '%s' is the file of --%s", file, option);

@@ -78,19 +78,19 @@ static size_t bytes_of(const struct view *view)
 
 int view_replace(struct view_room *room, struct view **place, const void *packed, size_t n)
 {
-    struct view *new = NULL;
+    struct view *made = NULL;
     const size_t others = room->bytes - bytes_of(*place);
-    int error = n > 0 ? view_make(packed, n, &new) : 0;
+    int error = n > 0 ? view_make(packed, n, &made) : 0;
 
-    if (error == 0 && new && others + bytes_of(new) > room->most_bytes)
+    if (error == 0 && made && others + bytes_of(made) > room->most_bytes)
         error = -N_ENOMEM;
     if (error < 0) {
-        view_free(new);
+        view_free(made);
         return error;
     }
     view_free(*place);
-    *place = new;
-    room->bytes = others + bytes_of(new);
+    *place = made;
+    room->bytes = others + bytes_of(made);
     return 0;
 }
 

@@ -12,8 +12,8 @@
  * is still on its way, behind other messages, says nothing: what cannot be delivered fails by itself.
  *
  * A server that waits for messages and has not answered a family's request holds it, for what another client is to do:
- * it is waited for, too, and probed as often. After 64 limits it is probed no longer: if nothing else can happen, either,
- * that is a deadlock, which ncube reports.
+ * it is waited for, too, and probed as often. After 64 limits it is probed no longer: if nothing else can happen,
+ * either, that is a deadlock, which ncube reports.
  *
  * A server that was given up once is asked by a probe first, and answers it soon or is given up again: so the limits of
  * several requests do not add up.
