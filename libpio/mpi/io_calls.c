@@ -6,18 +6,11 @@
 #include "libpio/mpi/io_file.h"
 #include "libpio/mpi/requests.h"
 
-#define ENTER(name)                                                \
-    struct mpi_file *f = io_find(fh);                              \
-                                                                   \
-    MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
-    if (!f)                                                        \
-    return io_no_file(fh)
-
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     MPI_Aint lb;
 
-    ENTER("File_get_type_extent");
+    IO_ENTER("File_get_type_extent");
     return PMPI_Type_get_extent(datatype, &lb, extent);
 }
 MPI_NAME(File_get_type_extent);
@@ -48,7 +41,7 @@ int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     MPI_Offset at;
 
-    ENTER("File_seek");
+    IO_ENTER("File_seek");
     int error = io_seek(f, offset, whence, f->position, &at);
     if (error == MPI_SUCCESS)
         f->position = at;
@@ -58,7 +51,7 @@ MPI_NAME(File_seek);
 
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
-    ENTER("File_get_position");
+    IO_ENTER("File_get_position");
     *offset = f->position / f->view.etype_bytes;
     return MPI_SUCCESS;
 }
@@ -66,7 +59,7 @@ MPI_NAME(File_get_position);
 
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
-    ENTER("File_get_byte_offset");
+    IO_ENTER("File_get_byte_offset");
     if (offset < 0)
         return io_leave(f, mpi_error(MPI_ERR_ARG, "offset %ld", (long)offset, 0));
     *disp = io_place(&f->view, offset * f->view.etype_bytes);
@@ -134,26 +127,26 @@ int io_give_request(struct mpi_file *f, int error, const MPI_Status *status, MPI
     int PMPI_File_##name##_at(MPI_File fh, MPI_Offset offset, buffer *buf, int count, MPI_Datatype datatype,     \
                               MPI_Status *status)                                                                \
     {                                                                                                            \
-        ENTER("File_" #name "_at");                                                                              \
+        IO_ENTER("File_" #name "_at");                                                                           \
         return io_leave(f, io_access(f, offset, buf, count, datatype, writes, status));                          \
     }                                                                                                            \
     MPI_NAME(File_##name##_at);                                                                                  \
     int PMPI_File_##name##_at_all(MPI_File fh, MPI_Offset offset, buffer *buf, int count, MPI_Datatype datatype, \
                                   MPI_Status *status)                                                            \
     {                                                                                                            \
-        ENTER("File_" #name "_at_all");                                                                          \
+        IO_ENTER("File_" #name "_at_all");                                                                       \
         return io_leave(f, io_access(f, offset, buf, count, datatype, writes, status));                          \
     }                                                                                                            \
     MPI_NAME(File_##name##_at_all);                                                                              \
     int PMPI_File_##name(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)         \
     {                                                                                                            \
-        ENTER("File_" #name);                                                                                    \
+        IO_ENTER("File_" #name);                                                                                 \
         return io_leave(f, io_access(f, IO_INDIVIDUAL, buf, count, datatype, writes, status));                   \
     }                                                                                                            \
     MPI_NAME(File_##name);                                                                                       \
     int PMPI_File_##name##_all(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)   \
     {                                                                                                            \
-        ENTER("File_" #name "_all");                                                                             \
+        IO_ENTER("File_" #name "_all");                                                                          \
         return io_leave(f, io_access(f, IO_INDIVIDUAL, buf, count, datatype, writes, status));                   \
     }                                                                                                            \
     MPI_NAME(File_##name##_all);
@@ -165,7 +158,7 @@ BLOCKING(write, const void, true)
 #define BEGIN(call, offset, writes)                                          \
     MPI_Status status;                                                       \
                                                                              \
-    ENTER(call);                                                             \
+    IO_ENTER(call);                                                          \
     int error = io_access(f, offset, buf, count, datatype, writes, &status); \
     return io_leave(f, io_give_request(f, error, &status, request))
 

@@ -71,6 +71,13 @@ extern MPI_Errhandler io_errhandler_at_first; /* of files that are opened, and o
 /* The ways out of a call, as those of communicators (inside.h). */
 int io_leave(struct mpi_file *f, int class);
 int io_no_file(MPI_File handle);
+/* Begins a call on the file `fh`, which is `f` then. */
+#define IO_ENTER(name)                                             \
+    struct mpi_file *f = io_find(fh);                              \
+                                                                   \
+    MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
+    if (!f)                                                        \
+    return io_no_file(fh)
 /* What errno is, as a class, with the file's name. */
 int io_error(const char *name);
 

@@ -212,13 +212,6 @@ MPI_NAME(File_delete);
 
 /* ---- What is known of one, and set of it ---- */
 
-#define ENTER(name)                                                \
-    struct mpi_file *f = io_find(fh);                              \
-                                                                   \
-    MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
-    if (!f)                                                        \
-    return io_no_file(fh)
-
 /* Rank 0 does it for all, and all hear of it. */
 static int do_once(struct mpi_file *f, int (*act)(int fd, off_t size), MPI_Offset size)
 {
@@ -236,7 +229,7 @@ static int do_once(struct mpi_file *f, int (*act)(int fd, off_t size), MPI_Offse
 
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
-    ENTER("File_set_size");
+    IO_ENTER("File_set_size");
     return io_leave(f, do_once(f, f->store->set_size, size));
 }
 MPI_NAME(File_set_size);
@@ -255,14 +248,14 @@ static int grow(struct mpi_file *f, MPI_Offset size)
 
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
-    ENTER("File_preallocate");
+    IO_ENTER("File_preallocate");
     return io_leave(f, grow(f, size));
 }
 MPI_NAME(File_preallocate);
 
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
-    ENTER("File_get_size");
+    IO_ENTER("File_get_size");
     *size = f->store->size(f->fd);
     return io_leave(f, *size < 0 ? io_error(f->name) : MPI_SUCCESS);
 }
@@ -270,14 +263,14 @@ MPI_NAME(File_get_size);
 
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
-    ENTER("File_get_group");
+    IO_ENTER("File_get_group");
     return groups_of(&f->comm->group, group);
 }
 MPI_NAME(File_get_group);
 
 int PMPI_File_get_amode(MPI_File fh, int *amode)
 {
-    ENTER("File_get_amode");
+    IO_ENTER("File_get_amode");
     *amode = f->amode;
     return MPI_SUCCESS;
 }
@@ -286,21 +279,21 @@ MPI_NAME(File_get_amode);
 /* The layout of a file is chosen when it is made; no other hint is taken. */
 int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 {
-    ENTER("File_set_info");
+    IO_ENTER("File_set_info");
     return io_leave(f, info_check(info));
 }
 MPI_NAME(File_set_info);
 
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
-    ENTER("File_get_info");
+    IO_ENTER("File_get_info");
     return io_leave(f, info_new(info_used));
 }
 MPI_NAME(File_get_info);
 
 int PMPI_File_sync(MPI_File fh)
 {
-    ENTER("File_sync");
+    IO_ENTER("File_sync");
     int error = f->amode & MPI_MODE_RDONLY || f->store->sync(f->fd) == 0 ? MPI_SUCCESS : io_error(f->name);
     return io_leave(f, agree(f->comm, error));
 }
@@ -309,14 +302,14 @@ MPI_NAME(File_sync);
 /* What one request moves is not mixed with another's; more is not promised, so atomic mode cannot be had [13.6.1]. */
 int PMPI_File_set_atomicity(MPI_File fh, int flag)
 {
-    ENTER("File_set_atomicity");
+    IO_ENTER("File_set_atomicity");
     return io_leave(f, flag ? mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, "atomic mode", 0, 0) : MPI_SUCCESS);
 }
 MPI_NAME(File_set_atomicity);
 
 int PMPI_File_get_atomicity(MPI_File fh, int *flag)
 {
-    ENTER("File_get_atomicity");
+    IO_ENTER("File_get_atomicity");
     *flag = 0;
     return MPI_SUCCESS;
 }

@@ -185,17 +185,10 @@ static int access(struct mpi_file *f, const void *buf, int count, MPI_Datatype d
 
 /* ---- The calls ---- */
 
-#define ENTER(name)                                                \
-    struct mpi_file *f = io_find(fh);                              \
-                                                                   \
-    MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
-    if (!f)                                                        \
-    return io_no_file(fh)
-
 #define SHARED(name, buffer, writes)                                                                                 \
     int PMPI_File_##name##_shared(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)    \
     {                                                                                                                \
-        ENTER("File_" #name "_shared");                                                                              \
+        IO_ENTER("File_" #name "_shared");                                                                           \
         return io_leave(f, access(f, buf, count, datatype, writes, false, status));                                  \
     }                                                                                                                \
     MPI_NAME(File_##name##_shared);                                                                                  \
@@ -203,20 +196,20 @@ static int access(struct mpi_file *f, const void *buf, int count, MPI_Datatype d
     {                                                                                                                \
         MPI_Status status;                                                                                           \
                                                                                                                      \
-        ENTER("File_i" #name "_shared");                                                                             \
+        IO_ENTER("File_i" #name "_shared");                                                                          \
         int error = access(f, buf, count, datatype, writes, false, &status);                                         \
         return io_leave(f, io_give_request(f, error, &status, request));                                             \
     }                                                                                                                \
     MPI_NAME(File_i##name##_shared);                                                                                 \
     int PMPI_File_##name##_ordered(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)   \
     {                                                                                                                \
-        ENTER("File_" #name "_ordered");                                                                             \
+        IO_ENTER("File_" #name "_ordered");                                                                          \
         return io_leave(f, access(f, buf, count, datatype, writes, true, status));                                   \
     }                                                                                                                \
     MPI_NAME(File_##name##_ordered);                                                                                 \
     int PMPI_File_##name##_ordered_begin(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype)                 \
     {                                                                                                                \
-        ENTER("File_" #name "_ordered_begin");                                                                       \
+        IO_ENTER("File_" #name "_ordered_begin");                                                                    \
         int error = io_begin_split(f);                                                                               \
         if (error == MPI_SUCCESS)                                                                                    \
             error = access(f, buf, count, datatype, writes, true, &f->split);                                        \
@@ -226,7 +219,7 @@ static int access(struct mpi_file *f, const void *buf, int count, MPI_Datatype d
     int PMPI_File_##name##_ordered_end(MPI_File fh, buffer *buf, MPI_Status *status)                                 \
     {                                                                                                                \
         (void)buf;                                                                                                   \
-        ENTER("File_" #name "_ordered_end");                                                                         \
+        IO_ENTER("File_" #name "_ordered_end");                                                                      \
         return io_leave(f, io_end_split(f, status));                                                                 \
     }                                                                                                                \
     MPI_NAME(File_##name##_ordered_end);
@@ -238,7 +231,7 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     MPI_Offset current = 0, at = 0;
 
-    ENTER("File_seek_shared");
+    IO_ENTER("File_seek_shared");
     int error = f->comm->group.rank == 0 ? take_pointer(f, 0, &current) : MPI_SUCCESS;
     if (error == MPI_SUCCESS)
         error = from_first(f, &current);
@@ -252,7 +245,7 @@ MPI_NAME(File_seek_shared);
 
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
-    ENTER("File_get_position_shared");
+    IO_ENTER("File_get_position_shared");
     int error = take_pointer(f, 0, offset);
     *offset /= f->view.etype_bytes;
     return io_leave(f, error);

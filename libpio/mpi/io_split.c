@@ -29,37 +29,30 @@ static int begin(struct mpi_file *f, MPI_Offset offset, const void *buf, int cou
     return error;
 }
 
-#define ENTER(name)                                                \
-    struct mpi_file *f = io_find(fh);                              \
-                                                                   \
-    MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
-    if (!f)                                                        \
-    return io_no_file(fh)
-
 #define SPLIT(name, buffer, writes)                                                                                \
     int PMPI_File_##name##_at_all_begin(MPI_File fh, MPI_Offset offset, buffer *buf, int count, MPI_Datatype type) \
     {                                                                                                              \
-        ENTER("File_" #name "_at_all_begin");                                                                      \
+        IO_ENTER("File_" #name "_at_all_begin");                                                                   \
         return io_leave(f, begin(f, offset, buf, count, type, writes));                                            \
     }                                                                                                              \
     MPI_NAME(File_##name##_at_all_begin);                                                                          \
     int PMPI_File_##name##_all_begin(MPI_File fh, buffer *buf, int count, MPI_Datatype type)                       \
     {                                                                                                              \
-        ENTER("File_" #name "_all_begin");                                                                         \
+        IO_ENTER("File_" #name "_all_begin");                                                                      \
         return io_leave(f, begin(f, IO_INDIVIDUAL, buf, count, type, writes));                                     \
     }                                                                                                              \
     MPI_NAME(File_##name##_all_begin);                                                                             \
     int PMPI_File_##name##_at_all_end(MPI_File fh, buffer *buf, MPI_Status *status)                                \
     {                                                                                                              \
         (void)buf;                                                                                                 \
-        ENTER("File_" #name "_at_all_end");                                                                        \
+        IO_ENTER("File_" #name "_at_all_end");                                                                     \
         return io_leave(f, io_end_split(f, status));                                                               \
     }                                                                                                              \
     MPI_NAME(File_##name##_at_all_end);                                                                            \
     int PMPI_File_##name##_all_end(MPI_File fh, buffer *buf, MPI_Status *status)                                   \
     {                                                                                                              \
         (void)buf;                                                                                                 \
-        ENTER("File_" #name "_all_end");                                                                           \
+        IO_ENTER("File_" #name "_all_end");                                                                        \
         return io_leave(f, io_end_split(f, status));                                                               \
     }                                                                                                              \
     MPI_NAME(File_##name##_all_end);

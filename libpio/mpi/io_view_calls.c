@@ -3,20 +3,13 @@
 
 #include "libpio/mpi/io_file.h"
 
-#define ENTER(name)                                                \
-    struct mpi_file *f = io_find(fh);                              \
-                                                                   \
-    MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
-    if (!f)                                                        \
-    return io_no_file(fh)
-
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
                        MPI_Info info)
 {
     int error = MPI_SUCCESS;
 
     (void)info;
-    ENTER("File_set_view");
+    IO_ENTER("File_set_view");
     if (strcmp(datarep, "native") != 0 && strcmp(datarep, "internal") != 0)
         error = mpi_error(MPI_ERR_UNSUPPORTED_DATAREP, "%s", (long)datarep, 0);
     if (error == MPI_SUCCESS && disp == MPI_DISPLACEMENT_CURRENT)
@@ -32,7 +25,7 @@ MPI_NAME(File_set_view);
 /* The types are those that were set: the program frees no copies of them. */
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
 {
-    ENTER("File_get_view");
+    IO_ENTER("File_get_view");
     *disp = f->view.displacement;
     *etype = f->view.etype;
     *filetype = f->view.filetype;
