@@ -20,6 +20,7 @@
 #include "vertex/contract/machine.h"
 
 #define LINES_MAX         48
+#define VERBS_MAX         16
 #define OPTION_NAME_BYTES 64
 
 enum { OTHER_WORD = 1, FIRST_LONG = 256 }; /* getopt's; of the options without a letter, by their index */
@@ -394,4 +395,42 @@ void options_put(const struct options *o, const struct option_line *l, void *arg
     case OPTION_OWN:
         l->take(o, l, to, value);
     }
+}
+
+/* ---- Verbs -------------------------------------------------------------------------------------- */
+
+static const struct option_verb *verb_at(const struct option_verb *verbs, size_t row_bytes, size_t i)
+{
+    return (const struct option_verb *)((const char *)verbs + i * row_bytes);
+}
+
+static _Noreturn void refuse_verb(const struct options *o, const struct option_verb *verbs, size_t row_bytes,
+                                  const char *word)
+{
+    const char *names[VERBS_MAX + 1] = {NULL}, *meant = NULL;
+    char known[256];
+
+    for (size_t i = 0; (names[i] = verb_at(verbs, row_bytes, i)->name); i++)
+        meant = word ? nearest_word(word, meant, names[i]) : NULL;
+    if (meant)
+        options_refuse(o, "unknown verb '%s'; did you mean '%s'?", word, meant);
+    join_choices(known, sizeof known, names);
+    options_refuse(o, "give %s%s%s", known, word ? ", not " : "", word ? word : "");
+}
+
+size_t options_verb(const struct options *o, const struct option_verb *verbs, size_t row_bytes, char **word)
+{
+    const struct option_verb *verb = verbs;
+    size_t i = 0;
+    uint32_t words = 0;
+
+    while (word[0] && word[words + 1])
+        words++;
+    while (verb->name && !(word[0] && strcmp(verb->name, word[0]) == 0))
+        verb = verb_at(verbs, row_bytes, ++i);
+    if (!verb->name)
+        refuse_verb(o, verbs, row_bytes, word[0]);
+    if (words < verb->least || words > verb->most)
+        options_refuse(o, "%s: wrong number of arguments", word[0]);
+    return i;
 }

@@ -74,6 +74,16 @@ void options_hold_streams(void);
  * Ends the process after --help, and when something is wrong. */
 char **options_parse(const struct options *o, void *arguments, int argc, char **argv);
 
+/* The head of a row in a command's table of verbs, which ends with a row of zeros. */
+struct option_verb {
+    const char *name;
+    uint32_t least, most; /* words behind it */
+};
+
+/* Returns the index of the row, each of row_bytes, that the first word names. Refuses another word, and more or fewer
+ * words behind it than the verb takes. */
+size_t options_verb(const struct options *o, const struct option_verb *verbs, size_t row_bytes, char **word);
+
 /* Flushes standard output. Returns `status`; or, after one line, 1 instead of 0 if the output could not be written. */
 int options_end_output(int status);
 

@@ -19,7 +19,6 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
-#include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 #include "emu/tools/disk_copy.h"
@@ -471,43 +470,21 @@ static int verb_fsck(struct machine_volumes *m, const struct arguments *a, char 
 /* ---- The command ---- */
 
 static const struct verb {
-    const char *name;
-    uint32_t least, most; /* words behind it */
+    struct option_verb verb;
     int (*run)(struct machine_volumes *m, const struct arguments *a, char **word, char *error);
 } verbs[] = {
-    {"create", 1, 2, verb_create},  {"fsck", 0, UINT32_MAX, verb_fsck}, {"get", 1, 2, verb_get},
-    {"ls", 1, 1, verb_ls},          {"mkdir", 1, 1, verb_mkdir},        {"put", 2, 2, verb_put},
-    {"rm", 1, UINT32_MAX, verb_rm}, {"stat", 1, 1, verb_stat},
+    {{"create", 1, 2}, verb_create},  {{"fsck", 0, UINT32_MAX}, verb_fsck}, {{"get", 1, 2}, verb_get},
+    {{"ls", 1, 1}, verb_ls},          {{"mkdir", 1, 1}, verb_mkdir},        {{"put", 2, 2}, verb_put},
+    {{"rm", 1, UINT32_MAX}, verb_rm}, {{"stat", 1, 1}, verb_stat},          {{0}, NULL},
 };
-
-static const struct verb *find_verb(const char *name, uint32_t words)
-{
-    const char *meant = NULL;
-
-    for (size_t i = 0; name && i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(verbs[i].name, name) == 0) {
-            if (words < verbs[i].least || words > verbs[i].most)
-                options_refuse(&options, "%s: wrong number of arguments", name);
-            return &verbs[i];
-        }
-        meant = nearest_word(name, meant, verbs[i].name);
-    }
-    if (meant)
-        options_refuse(&options, "unknown verb '%s'; did you mean '%s'?", name, meant);
-    options_refuse(&options, "give create, fsck, get, ls, mkdir, put, rm or stat%s%s", name ? ", not " : "",
-                   name ? name : "");
-}
 
 int disk_command(int argc, char **argv)
 {
     struct arguments a = {0};
     char **word = options_parse(&options, &a, argc, argv), error[ERROR_LINE_BYTES];
     struct machine_volumes m;
-    uint32_t words = 0;
 
-    while (word[0] && word[words + 1])
-        words++;
-    const struct verb *verb = find_verb(word[0], words);
+    const struct verb *verb = &verbs[options_verb(&options, &verbs->verb, sizeof *verbs, word)];
     if (!machine_load(&m, &a))
         return 1;
     int result = verb->run(&m, &a, word + 1, error);

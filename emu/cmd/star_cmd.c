@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
-#include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
 #include "emu/base/options.h"
 #include "emu/base/plural.h"
@@ -360,46 +359,26 @@ static int verb_repair(const struct arguments *a, char **word, char *error)
 /* ---- The command ---- */
 
 static const struct verb {
-    const char *name;
-    uint32_t least, most; /* words behind it */
+    struct option_verb verb;
     bool writes;
     int (*run)(const struct arguments *a, char **word, char *error);
 } verbs[] = {
-    {"cat", 2, 2, false, verb_cat},
-    {"convert", 2, 2, true, verb_convert},
-    {"meta", 2, CS_RANK_MAX + 1, true, verb_meta},
-    {"repair", 1, 1, true, verb_repair},
-    {"show", 1, 1, false, verb_show},
+    {{"cat", 2, 2}, false, verb_cat},
+    {{"convert", 2, 2}, true, verb_convert},
+    {{"meta", 2, CS_RANK_MAX + 1}, true, verb_meta},
+    {{"repair", 1, 1}, true, verb_repair},
+    {{"show", 1, 1}, false, verb_show},
+    {{0}, false, NULL},
 };
-
-static const struct verb *find_verb(const char *name, uint32_t words)
-{
-    const char *meant = NULL;
-
-    for (size_t i = 0; name && i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(verbs[i].name, name) == 0) {
-            if (words < verbs[i].least || words > verbs[i].most)
-                options_refuse(&options, "%s: wrong number of arguments", name);
-            return &verbs[i];
-        }
-        meant = nearest_word(name, meant, verbs[i].name);
-    }
-    if (meant)
-        options_refuse(&options, "unknown verb '%s'; did you mean '%s'?", name, meant);
-    options_refuse(&options, "give cat, convert, meta, repair or show%s%s", name ? ", not " : "", name ? name : "");
-}
 
 int star_command(int argc, char **argv)
 {
     struct arguments a = {0};
     char **word = options_parse(&options, &a, argc, argv), error[ERROR_LINE_BYTES];
     struct machine_volumes m;
-    uint32_t words = 0;
 
-    while (word[0] && word[words + 1])
-        words++;
-    const struct verb *verb = find_verb(word[0], words);
-    for (uint32_t i = 1; i <= words; i++)
+    const struct verb *verb = &verbs[options_verb(&options, &verbs->verb, sizeof *verbs, word)];
+    for (uint32_t i = 1; word[i]; i++)
         if (strncmp(word[i], "pio:", 4) == 0 && (word[i][4] != '/' || !a.machine))
             options_refuse(&options, "'%s' is a name in a machine: give its file with -m, and pio:/PATH", word[i]);
     if (machine_volumes_load(&m, a.machine, a.images, error) < 0) {
