@@ -7,11 +7,10 @@
 
 The images are the disks in order. What is wrong is one line on the standard error, and status 1.
 """
-import os
 import struct
-import subprocess
 import sys
-import tempfile
+
+from image_files import debugfs, dump
 
 BLOCK = 4096
 HEAD = struct.Struct("<4s4xIIQII")  # magic, number, age, size, blocks, only
@@ -19,21 +18,6 @@ HEAD = struct.Struct("<4s4xIIQII")  # magic, number, age, size, blocks, only
 
 def fail(text):
     sys.exit("cfs_judge: " + text)
-
-
-def debugfs(image, request):
-    done = subprocess.run(["debugfs", "-R", request, image], capture_output=True, check=True)
-    return done.stdout.decode("utf-8", "replace")
-
-
-def dump(image, path):
-    with tempfile.TemporaryDirectory() as folder:
-        to = os.path.join(folder, "dump")
-        debugfs(image, f"dump {path} {to}")
-        if not os.path.exists(to):
-            return None
-        with open(to, "rb") as file:
-            return file.read()
 
 
 def data_blocks(image, path):

@@ -5,30 +5,14 @@
 
 What is wrong is one line on the standard error, and status 1.
 """
-import os
 import re
-import subprocess
 import sys
-import tempfile
+
+from image_files import debugfs, dump
 
 
 def fail(text):
     sys.exit("clf_judge: " + text)
-
-
-def debugfs(image, request):
-    done = subprocess.run(["debugfs", "-R", request, image], capture_output=True, check=True)
-    return done.stdout.decode("utf-8", "replace")
-
-
-def dump(image, path):
-    with tempfile.TemporaryDirectory() as folder:
-        to = os.path.join(folder, "dump")
-        debugfs(image, f"dump {path} {to}")
-        if not os.path.exists(to):
-            return b""
-        with open(to, "rb") as file:
-            return file.read()
 
 
 def owner_of(kind, size, procs):
@@ -65,7 +49,7 @@ def main():
     path = sys.argv[1]
     images = dict(word.split("=", 1) for word in sys.argv[2:])
     first = sys.argv[2].split("=", 1)[1]
-    text = dump(first, path).decode("ascii")
+    text = (dump(first, path) or b"").decode("ascii")
     found = re.fullmatch(r"clf 1\nage (\d+)\npattern (.+)\nstripe (\d+)\nvolumes (.+)\nend\n", text)
     if not found:
         fail(f"{path}: {text!r} is no file of Clusterfile")
@@ -79,7 +63,8 @@ def main():
     for i in range(n):
         on = [i % q] if n >= q else range(i * q // n, (i + 1) * q // n)
         for s in on:
-            parts[i, s - on[0]] = dump(images[volumes[s]], f"{folder}/{i}" if len(on) == 1 else f"{folder}/{i}.{s}")
+            name = f"{folder}/{i}" if len(on) == 1 else f"{folder}/{i}.{s}"
+            parts[i, s - on[0]] = dump(images[volumes[s]], name) or b""
     width = {i: sum(1 for key in parts if key[0] == i) for i in range(n)}
     left, at, out, byte = sum(len(part) for part in parts.values()), [0] * n, bytearray(), 0
     while left > 0:  # every byte that is there must be the file's

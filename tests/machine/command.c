@@ -430,6 +430,19 @@ void images_check(const char *folder, int count)
     }
 }
 
+void images_repair(const char *folder, int count)
+{
+    for (int k = 0; k < count; k++) {
+        char path[PATH_MAX];
+
+        image_path(path, sizeof path, folder, k);
+        struct outcome o = command_run((char *[]){"e2fsck", "-p", path, NULL}, "");
+        cr_expect_leq(o.status, 1, "e2fsck -p: %d, %s%s", o.status, o.out, o.err);
+        outcome_free(&o);
+    }
+    images_check(folder, count);
+}
+
 static int open_in(const char *folder, const char *name, int flags)
 {
     char *path = format("%s/%s", folder, name);

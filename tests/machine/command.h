@@ -118,6 +118,8 @@ char *folder_with_images(int count, int kilobytes, int block_bytes);
 
 /* Fails the test unless e2fsck -fn finds every image of the folder clean. */
 void images_check(const char *folder, int count);
+/* The same after a crash: e2fsck -p is enough to repair them. */
+void images_repair(const char *folder, int count);
 
 void file_write(const char *folder, const char *name, const void *content, size_t bytes);
 char *file_read(const char *folder, const char *name, size_t *bytes); /* the caller frees it */

@@ -44,8 +44,9 @@ static struct outcome judge(const char *folder, const char *path)
 
     for (int i = 0; i < DISKS; i++)
         image[i] = format("%s/df0%d.img", folder, i);
-    char *check[] = {"python3", "tests/machine/cfs_judge.py", "check", image[0], image[1], image[2], NULL};
-    char *cat[] = {"python3", "tests/machine/cfs_judge.py", "cat", (char *)path, image[0], image[1], image[2], NULL};
+    char *check[] = {"python3", "-B", "tests/machine/cfs_judge.py", "check", image[0], image[1], image[2], NULL};
+    char *cat[] = {"python3", "-B", "tests/machine/cfs_judge.py", "cat", (char *)path, image[0], image[1],
+                   image[2],  NULL};
     struct outcome o = command_run(path ? cat : check, NULL);
     for (int i = 0; i < DISKS; i++)
         free(image[i]);

@@ -60,7 +60,8 @@ static void look(const char *folder, const char *machine)
     images_check(folder, VOLUMES);
     for (int i = 0; i < 4; i++) {
         char *clf = format("clf:%s", names[i]);
-        char *judge[] = {"python3", "tests/machine/clf_judge.py", (char *)names[i], image[1], image[0], image[2], NULL};
+        char *judge[] = {"python3", "-B", "tests/machine/clf_judge.py", (char *)names[i], image[1], image[0],
+                         image[2],  NULL};
         char *get[] = {ncube, "disk", "get", "-m", (char *)machine, clf, "-", NULL};
         struct outcome o = command_run(judge, NULL);
 

@@ -69,20 +69,6 @@ static void must_pass(const char *machine, const char *part, const char *what)
     outcome_free(&o);
 }
 
-/* As after a crash. */
-static void repair_images(const char *folder)
-{
-    for (int k = 0; k < VOLUMES; k++) {
-        char *path = format("%s/df%02d.img", folder, k);
-        struct outcome o = command_run((char *[]){"e2fsck", "-p", path, NULL}, "");
-
-        cr_expect_leq(o.status, 1, "e2fsck -p: %d, %s%s", o.status, o.out, o.err);
-        outcome_free(&o);
-        free(path);
-    }
-    images_check(folder, VOLUMES);
-}
-
 /* Microseconds at which the program begins and ends, when nothing happens to it. */
 static void find_times(const char *machine, const char *folder, unsigned long *begin_us, unsigned long *end_us)
 {
@@ -167,7 +153,7 @@ static void kill_at(const char *before, const struct kill *k, unsigned long us)
         judge_lines(&o, k, what);
     bool has_said = strstr(o.err, ": /x: ") != NULL;
     outcome_free(&o);
-    repair_images(folder);
+    images_repair(folder, VOLUMES);
     free(machine);
     machine = write_machine(folder, NULL, 0);
     must_pass(machine, has_said ? "failed" : "after", what);

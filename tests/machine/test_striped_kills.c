@@ -136,20 +136,6 @@ static int find_moments(const char *folder, const char *call, unsigned long *us)
 
 /* ---- Kills ---- */
 
-/* As after a crash (docs/nsdisk.md): no server has ended in order, as the limit ends also a run with a dead node. */
-static void judge_images(const char *folder)
-{
-    for (int k = 0; k < VOLUMES; k++) {
-        char *path = format("%s/df%02d.img", folder, k);
-        struct outcome o = command_run((char *[]){"e2fsck", "-p", path, NULL}, "");
-
-        cr_expect_leq(o.status, 1, "e2fsck -p: %d, %s%s", o.status, o.out, o.err);
-        outcome_free(&o);
-        free(path);
-    }
-    images_check(folder, VOLUMES);
-}
-
 static void copy_images(const char *from, const char *to)
 {
     for (int k = 0; k < VOLUMES; k++) {
@@ -171,7 +157,8 @@ static void kill_at(const char *before, const char *call, enum kill kill, unsign
     struct outcome o = run(folder, "3", "call", call, limit, NULL);
     if (kill == MACHINE)
         cr_expect_eq(o.status, 124, "%s: status %d, %s%s", what, o.status, o.out, o.err);
-    judge_images(folder);
+    /* No server has ended in order, as the limit ends also a run with a dead node (docs/nsdisk.md). */
+    images_repair(folder, VOLUMES);
     write_machine(folder, MACHINE, NEVER_US);
     must_pass(folder, "after", call, what);
     images_check(folder, VOLUMES);
