@@ -137,7 +137,8 @@ $(B)/rv/pipes.o: $(PIPE_OBJS) $(B)/rv/engine.names
 
 # The driver of the CFS likewise, under a name of its own: a program that names a call of <cfs.h> has another one.
 CFS_DRIVER := $(addprefix $(B)/rv/libpio/,$(addprefix cfs/,cfs_check.o cfs_device.o cfs_file.o cfs_grow.o \
-    cfs_header.o cfs_machine.o cfs_moves.o) servers/server_traps.o servers/server_volumes.o)
+    cfs_header.o cfs_machine.o cfs_moves.o) servers/server_folders.o \
+    servers/server_traps.o servers/server_volumes.o)
 $(B)/rv/cfs.o: $(CFS_DRIVER) $(B)/rv/engine.names
 	$(call in_sections,ndevice_cfs,.cfs)
 	$(RV)objcopy --redefine-sym ndevice_cfs=ndevice_cfs_segment $@

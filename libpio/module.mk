@@ -18,7 +18,8 @@ CLF_CORE := $(addprefix libpio/clusterfile/,clf_ask.c clf_attach.c clf_file.c cl
     clf_move.c clf_paths.c clf_types.c clf_view.c)
 CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c)
 # What clients of families of requests have in common
-SERVERS_SRCS := libpio/servers/server_volumes.c libpio/servers/server_traps.c
+SERVERS_CORE := libpio/servers/server_folders.c libpio/servers/server_volumes.c
+SERVERS_SRCS := $(SERVERS_CORE) libpio/servers/server_traps.c
 # Parallel files of virtual processors: what needs no node, and the rest
 STAR_CORE := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c scopes.c star_nodes.c star_table.c row_move.c \
     star_ahead.c star_behind.c star_buffer.c star_flush.c star_ib.c star_blocks.c star_directory.c star_transfer.c \

@@ -36,16 +36,13 @@ NSDISK_ECHO := tests/nsdisk/echo_family.c
 $(eval $(call host_test,nsdisk/test_families,tests/nsdisk/drives.c $(NSDISK_ECHO) $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_cfs,tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c $(NSDISK_FAMILIES) \
     $(NSDISK_LOOP) $(NSDISK_TEST)))
-# With the client of programs (libpio/module.mk is read later, so its files are named here)
+# With the client of programs
 $(eval $(call host_test,nsdisk/test_cfs_stops,tests/nsdisk/cfs_client.c tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c \
-    $(addprefix libpio/cfs/,cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c \
-    cfs_moves.c) libpio/servers/server_volumes.c \
-    $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)))
+    $(CFS_CORE) $(SERVERS_CORE) $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)))
 # The client of Clusterfile and its servers in one process
 CLF_TEST := tests/libpio/clf_world.c tests/libpio/random_pattern.c tests/nsdisk/cfs_lab.c \
-    tests/nsdisk/drives.c $(CLF_CORE) \
-    libpio/servers/server_volumes.c $(filter-out $(NSDISK_MAP) vertex/shared/text.c,$(NSDISK_FAMILIES) $(NSDISK_LOOP) \
-    $(NSDISK_TEST)) $(MAP_SRCS)
+    tests/nsdisk/drives.c $(CLF_CORE) $(SERVERS_CORE) \
+    $(filter-out $(NSDISK_MAP) vertex/shared/text.c,$(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)) $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_clf,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_errors,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_rounds,$(CLF_TEST)))

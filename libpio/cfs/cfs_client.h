@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "libpio/servers/server_calls.h"
+#include "libpio/servers/server_folders.h"
 #include "libpio/servers/server_volumes.h"
 #include "vertex/contract/cfs.h"
 

@@ -224,11 +224,8 @@ static int device_readdir(void *state, struct dirent *entry)
     struct file_dirent record;
     int result = f->folder ? cfs_file_list(f->folder, &f->at, &record, entry->d_name) : -ENOTDIR;
 
-    if (result == 1) {
-        entry->d_ino = (ino_t)record.ino;
-        entry->d_off = (off_t)record.next;
-        entry->d_type = record.type == 2 ? DT_DIR : DT_REG;
-    }
+    if (result == 1)
+        server_folder_entry(&record, entry);
     return result;
 }
 
@@ -236,13 +233,7 @@ static int device_path(void *state, char *path, size_t bytes)
 {
     const struct cfs_open *f = state;
 
-    if (!f->folder)
-        return -ENOTDIR;
-    if (PREFIX_BYTES + strlen(f->folder) >= bytes)
-        return -ERANGE;
-    strcpy(path, PREFIX);
-    strcpy(path + PREFIX_BYTES, f->folder);
-    return (int)strlen(path);
+    return server_folder_path(PREFIX, f->folder, path, bytes);
 }
 
 static int device_unlink(const char *path)

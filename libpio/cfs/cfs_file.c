@@ -72,17 +72,6 @@ static int open_header(struct cfs_open *f, bool made)
     return error;
 }
 
-static int open_folder(const char *name, struct cfs_open *f)
-{
-    if ((f->flags & N_O_ACCMODE) != N_O_RDONLY || (f->flags & N_O_CREAT))
-        return -N_EISDIR;
-    f->folder = malloc(strlen(name) + 1);
-    if (!f->folder)
-        return -N_ENOMEM;
-    strcpy(f->folder, name);
-    return 0;
-}
-
 int cfs_file_open(const char *name, uint32_t flags, uint32_t mode, struct cfs_open **out)
 {
     struct answer a;
@@ -94,7 +83,7 @@ int cfs_file_open(const char *name, uint32_t flags, uint32_t mode, struct cfs_op
     f->flags = flags;
     f->stat = a.named.stat;
     if (a.named.number == 0)
-        status = open_folder(name, f);
+        status = server_folder_open(name, flags, &f->folder);
     else if (flags & N_O_DIRECTORY)
         status = -N_ENOTDIR;
     else if ((status = find_disks(&a, f)) == 0)
@@ -177,15 +166,7 @@ int cfs_file_list(const char *folder, uint64_t *at, struct file_dirent *entry, c
     const struct cfs_request r = {.op = CFS_NAME_LIST, .bytes = (uint16_t)n, .arg = *at};
     long bytes = cfs_end(cfs_start(0, N_CNAME, r, folder, n), NULL, 0, records, sizeof records);
 
-    if (bytes <= 0)
-        return (int)bytes;
-    memcpy(entry, records, sizeof *entry);
-    if (entry->name_bytes > 255)
-        return -N_EPROTO;
-    memcpy(name, records + sizeof *entry, entry->name_bytes);
-    name[entry->name_bytes] = '\0';
-    *at = entry->next;
-    return 1;
+    return server_folder_next(records, bytes, at, entry, name);
 }
 
 int cfs_file_sync(struct cfs_open *f)

@@ -34,6 +34,7 @@
 #include "libpio/group/group.h"
 #include "libpio/map/pattern.h"
 #include "libpio/map/window.h"
+#include "libpio/servers/server_folders.h"
 #include "libpio/servers/server_volumes.h"
 #include "vertex/contract/clusterfile.h"
 

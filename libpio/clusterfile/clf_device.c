@@ -207,9 +207,7 @@ static int device_readdir(void *state, struct dirent *entry)
 
     if (result == 1) {
         f->at = (int64_t)at;
-        entry->d_ino = (ino_t)record.ino;
-        entry->d_off = (off_t)record.next;
-        entry->d_type = record.type == 2 ? DT_DIR : DT_REG;
+        server_folder_entry(&record, entry);
     }
     return result;
 }
@@ -218,13 +216,7 @@ static int device_path(void *state, char *path, size_t bytes)
 {
     const struct clf_open *f = state;
 
-    if (!f->folder)
-        return -ENOTDIR;
-    if (PREFIX_BYTES + strlen(f->folder) >= bytes)
-        return -ERANGE;
-    strcpy(path, PREFIX);
-    strcpy(path + PREFIX_BYTES, f->folder);
-    return (int)strlen(path);
+    return server_folder_path(PREFIX, f->folder, path, bytes);
 }
 
 static int device_unlink(const char *path)

@@ -129,17 +129,6 @@ void clf_file_close(struct clf_open *f)
     free_file(f);
 }
 
-static int open_folder(const char *name, struct clf_open *f)
-{
-    if ((f->flags & N_O_ACCMODE) != N_O_RDONLY || (f->flags & N_O_CREAT))
-        return -N_EISDIR;
-    f->folder = malloc(strlen(name) + 1);
-    if (!f->folder)
-        return -N_ENOMEM;
-    strcpy(f->folder, name);
-    return 0;
-}
-
 static int open_data(struct clf_open *f, bool made)
 {
     struct pattern *view;
@@ -182,7 +171,7 @@ int clf_file_open(const char *name, uint32_t flags, uint32_t mode, const struct 
         f->handle = named.handle;
         f->flags = flags;
         f->stat = named.stat;
-        error = named.handle == 0       ? open_folder(name, f)
+        error = named.handle == 0       ? server_folder_open(name, flags, &f->folder)
                 : flags & N_O_DIRECTORY ? -N_ENOTDIR
                                         : open_data(f, named.made != 0);
     }

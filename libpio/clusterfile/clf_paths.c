@@ -91,13 +91,5 @@ int clf_name_list(const char *folder, uint64_t *at, struct file_dirent *entry, c
     const struct clf_request r = {.op = CLF_NAME_LIST, .bytes = (uint32_t)n, .offset = *at};
     long bytes = clf_end(clf_start(clf_machine()->number, N_CLF_NAME, r, folder, n), NULL, 0, records, sizeof records);
 
-    if (bytes <= 0)
-        return (int)bytes;
-    memcpy(entry, records, sizeof *entry);
-    if (entry->name_bytes > 255)
-        return -N_EPROTO;
-    memcpy(name, records + sizeof *entry, entry->name_bytes);
-    name[entry->name_bytes] = '\0';
-    *at = entry->next;
-    return 1;
+    return server_folder_next(records, bytes, at, entry, name);
 }
