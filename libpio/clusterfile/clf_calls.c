@@ -33,7 +33,7 @@ static int64_t result(int64_t n)
     return -1;
 }
 
-/* Whether the descriptor is one of ours; else errno says why not. */
+/* Returns true if the descriptor is a file of Clusterfile. Otherwise sets errno. */
 static bool is_ours(int fd)
 {
     int error;

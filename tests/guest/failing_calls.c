@@ -72,7 +72,7 @@ static int compare(const void *a, const void *b)
     return 0;
 }
 
-/* They ask for what is not there, and so on, but work. */
+/* Calls that succeed: ncube run --check must not list them. */
 static void work(void)
 {
     FILE *f = fopen(there, "w");

@@ -453,7 +453,7 @@ static void four_contexts(void)
         check_equal(mine[i] ? group_free(&g[i]) : 0, 0);
 }
 
-/* Who only takes comes late to many operations, and the others send more than its memory holds. */
+/* The member that only receives comes late to many operations. The others send more than its memory holds. */
 static void slow_member(void)
 {
     enum { TURNS = 500, MOST = 2000 };
