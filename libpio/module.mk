@@ -10,7 +10,7 @@ NDEVICE_SRCS := $(addprefix libpio/,ndevices/ioctl.c ndevices/mapped.c ndevices/
     pipes/pipe_poll.c pipes/pipe_read.c pipes/pipe_write.c)
 GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c \
     parts.c pacing.c)
-MPI_SRCS := $(wildcard libpio/mpi/*.c)
+MPI_SRCS := $(wildcard libpio/mpi/*/*.c)
 CFS_CORE := $(addprefix libpio/cfs/,cfs_async.c cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c \
     cfs_moves.c)
 CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_modes.c cfs_result.c cfs_device.c)

@@ -1,0 +1,224 @@
+/*
+ * What all of MPI's functions share: the state of a process, communicators, the way into a call and out of it.
+ *
+ * MPI_Init makes one group of all processes (libpio/group/group.h); every communicator is a number below COMMS_MAX in
+ * the context of this group, and a group made there without a message. The types of messages in that context:
+ *
+ *   c                       a message of communicator c, or its header (wire.h)
+ *   COMMS_MAX + c           the same, of a collective call that is a schedule (schedule.h)
+ *   WIRE_CONTROL            answers, and room given back
+ *   WIRE_DATA + n           data of message n of this sender, in pieces, for which the receiver has asked
+ *   COLLECTIVE_TYPE(c, op)  a collective call of communicator c; a wildcard does not match these
+ */
+#ifndef NCUBE_MPI_INSIDE_H
+#define NCUBE_MPI_INSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libpio/group/collect.h"
+#include "libpio/group/members.h"
+#include "libpio/mpi/base/match.h"
+#include "libpio/mpi/mpi.h"
+#include "vertex/contract/abi.h"
+
+#define COMMS_MAX    1024
+#define WIRE_CONTROL 0x4000
+#define WIRE_DATA    0x4001
+#define WIRE_NUMBERS 0x3fff /* of messages whose data follows, used in turn */
+
+enum collective {
+    COLLECTIVE_END, /* of communicator 0: group_free, in MPI_Finalize */
+    COLLECTIVE_BARRIER,
+    COLLECTIVE_BCAST,
+    COLLECTIVE_REDUCE,
+    COLLECTIVE_ALLREDUCE,
+    COLLECTIVE_GATHER,
+    COLLECTIVE_GATHERV,
+    COLLECTIVE_SCATTER,
+    COLLECTIVE_SCATTERV,
+    COLLECTIVE_ALLGATHER,
+    COLLECTIVE_ALLTOALL,
+    COLLECTIVE_SCAN,
+    COLLECTIVE_EXSCAN,
+    COLLECTIVE_REDUCE_SCATTER,
+    COLLECTIVE_MAKE,
+    COLLECTIVE_CALLS = 16
+};
+#define COLLECTIVE_TYPE(number, op) ((int)TYPE_COLLECTIVE + COLLECTIVE_CALLS * (number) + (op))
+_Static_assert(2 * COMMS_MAX <= WIRE_CONTROL, "two types for each communicator");
+_Static_assert(WIRE_DATA + WIRE_NUMBERS == (int)TYPE_COLLECTIVE && COLLECTIVE_TYPE(COMMS_MAX, 0) <= 0x10000,
+               "types do not overlap");
+
+/* What a handle is: its kind, an index, and in the upper half how often the index has been used before. */
+#define HANDLE_KIND(handle)  ((uintptr_t)(handle) >> 24 & 0xff)
+#define HANDLE_INDEX(handle) ((uintptr_t)(handle)&0xffffff)
+#define HANDLE_OF(type, kind, index, nth) \
+    ((type)((uintptr_t)(nth) << 32 | (uintptr_t)(kind) << 24 | (uintptr_t)(index)))
+
+enum handle_kind {
+    HANDLE_COMM = 0x11,
+    HANDLE_REQUEST,
+    HANDLE_MESSAGE,
+    HANDLE_ERRHANDLER,
+    HANDLE_TYPE,
+    HANDLE_OP,
+    HANDLE_GROUP,
+    HANDLE_INFO,
+    HANDLE_FILE
+};
+
+/* In an intercommunicator [6.6], `group` is the remote group, with this process's rank in its own one, which is that of
+ * `local`. */
+struct mpi_comm {
+    struct group group;
+    struct mpi_comm *local; /* NULL: it is an intracommunicator */
+    struct mpi_comm *next;  /* of those that the program has freed */
+    int *uses;              /* of the lists of its group, by communicators; NULL: they are of MPI_COMM_WORLD or SELF */
+    int number;
+    MPI_Comm handle;
+    MPI_Errhandler errhandler;
+    struct mpi_queue posted;      /* receives that wait for a message: struct mpi_request */
+    struct mpi_queue unexpected;  /* messages that wait for a receive: struct mpi_arrival */
+    struct attribute *attributes; /* keyvals.c */
+    struct topology *topology;    /* topology.c */
+    uint32_t next_tag;            /* of a shadow: of the next schedule */
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+enum mpi_phase { MPI_NOT_YET, MPI_RUNS, MPI_OVER };
+
+struct mpi_world {
+    enum mpi_phase phase;
+    struct group group;                   /* of all processes; its context has all messages */
+    int process;                          /* the caller's */
+    struct mpi_comm *comm[2 * COMMS_MAX]; /* by number; then their shadows, which schedules use */
+};
+extern struct mpi_world mpi_world;
+
+/* Frees a communicator that the program has made: set by comm.c, if it has made any. */
+extern void (*mpi_drop_comm)(struct mpi_comm *c);
+
+/* ---- The call that the process is in ---- */
+
+/* For lines about errors, and for reports (tell of vertex/contract/abi.h). */
+struct mpi_call {
+    const char *name; /* 32 bytes from there: "MPI_Send" */
+    const struct mpi_comm *comm;
+    int peer, tag;
+    bool sends; /* the peer is to receive */
+};
+extern struct mpi_call mpi_call;
+
+#define MPI_NO_PEER ABI_CALL_NONE
+
+/* Begins a call: its name, communicator, and the peer and tag that it waits for. */
+#define MPI_ENTER(call, comm, peer, tag)                                                  \
+    do {                                                                                  \
+        static const char mpi_name_of_call[32] __attribute__((aligned(8))) = "MPI_" call; \
+        mpi_call = (struct mpi_call){mpi_name_of_call, comm, peer, tag, false};           \
+    } while (0)
+
+/* Where ncube finds what a call waits for: known from MPI_Init on (returns the bytes of the node's memory); written
+ * before a wait; a communicator has another name. */
+long mpi_tell_start(int context);
+void mpi_tell_anew(void);
+void mpi_tell_wait(void);
+void mpi_tell_other(const char *name, const struct mpi_comm *c);
+
+extern struct abi_call mpi_told; /* what ncube reads: */
+extern const char *mpi_told_name;
+extern const struct mpi_comm *mpi_told_comm;
+
+static inline void mpi_tell(const char *name, const struct mpi_comm *c, int peer, int tag)
+{
+    if (name != mpi_told_name || c != mpi_told_comm)
+        mpi_tell_other(name, c);
+    mpi_told.peer = peer;
+    mpi_told.tag = tag;
+    mpi_told.sends = 0;
+}
+
+/* NULL: no such communicator. */
+/* What errors call it. */
+static inline const char *mpi_comm_name(const struct mpi_comm *c)
+{
+    return c->name[0] ? c->name : "a communicator without a name";
+}
+
+static inline struct mpi_comm *mpi_find_comm(MPI_Comm handle)
+{
+    struct mpi_comm *c = HANDLE_INDEX(handle) < COMMS_MAX ? mpi_world.comm[HANDLE_INDEX(handle)] : NULL;
+
+    return c && c->handle == handle ? c : NULL;
+}
+
+/* ---- Errors: errors.c ---- */
+
+/* Notes why the call fails, with at most two numbers for the text, and returns the class. */
+int mpi_error(int class, const char *why, long first, long second);
+
+/* What has been noted, for an error of a request that a later call tells of; the next ones would take its place. */
+struct mpi_note {
+    int class; /* MPI_SUCCESS: nothing is noted */
+    int of;    /* the class to tell: that of the request, where `class` is MPI_ERR_IN_STATUS */
+    const char *why;
+    long first, second;
+};
+struct mpi_note mpi_noted(int class);
+/* Notes it again; the call returns `class`. */
+int mpi_error_again(const struct mpi_note *note, int class);
+
+/* What a call on that communicator returns after an error, from 0 on: calls the error handler, which may not return. */
+int mpi_fail(struct mpi_comm *comm, int class);
+
+/* The way out of a call. */
+static inline int mpi_leave(struct mpi_comm *comm, int class)
+{
+    return class == MPI_SUCCESS ? class : mpi_fail(comm, class);
+}
+
+/* The same where a handle is no communicator, and for calls without one. They end the program if MPI does not run. */
+int mpi_fail_comm(MPI_Comm handle);
+int mpi_fail_alone(int class);
+
+/* Ends the program if MPI does not run. */
+void mpi_must_run(void);
+
+/* What a failed message, with a negative error of <n_errno.h> to or from a rank, is as a class. */
+int mpi_error_of_message(const struct mpi_comm *comm, long result, int rank);
+
+/* Says on the standard error in which call, on which communicator (NULL: without one) and rank, what has happened: in
+ * one message, without stdio, which asks the front end first what it writes to. */
+void mpi_say(const struct mpi_comm *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Says what has been noted of an error, and ends the job with status 1. */
+_Noreturn void mpi_end_by_error(const struct mpi_comm *c, int class);
+
+/* Ends the job with that status. */
+_Noreturn void mpi_end_job(int status);
+
+/* The text of a class; NULL: there is none. */
+const char *mpi_class_text(int class);
+
+/* Codes that the program has added (error_codes.c): the last one, NULL: there is none; a code's class, or, if it is
+ * none, the code itself; and its text, NULL: it is none. */
+extern int *mpi_last_code;
+int codes_class(int code) __attribute__((weak));
+const char *codes_text(int code) __attribute__((weak));
+
+/* Calls a function of the program for errors; NULL: it has none. Set by errhandlers.c. */
+extern void (*mpi_call_errhandler)(struct mpi_comm *comm, int code);
+
+/* Makes an error handler of a function with such arguments; a function of one, NULL: it is predefined; the class of a
+ * handle that is none. Counts its uses. All in errhandlers.c. */
+typedef void mpi_any_errhandler(void *handle, int *code);
+int mpi_new_errhandler(mpi_any_errhandler *function, MPI_Errhandler *errhandler);
+mpi_any_errhandler *mpi_errhandler_function(MPI_Errhandler handle);
+int mpi_check_errhandler(MPI_Errhandler handle);
+void mpi_use_errhandler(MPI_Errhandler handle, int uses);
+
+/* MPI_F is weak, so that a tool can have its own one, which calls PMPI_F. */
+#define MPI_NAME(name) __typeof(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * The way on (request.h): whatever call waits, or looks, handles all that comes. A call that waits does so in the trap
+ * cread, or in poll while it waits for a message of a collective call as well, so ncube sees who waits.
+ */
+#include <stdlib.h>
+#include <sysn.h>
+
+#include "libpio/mpi/messages/request.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/traps.h"
+
+#define in engine_in
+
+/* A message of a type that a wildcard sees. */
+static void handle(int process, int type, const void *message, long bytes)
+{
+    if (type < 2 * COMMS_MAX) {
+        uint32_t room = ((const struct wire_header *)message)->kind_and_room >> 2;
+
+        if (room > 0)
+            send_room(process, room);
+        receive_message(type, process, message, bytes);
+    } else if (type == WIRE_CONTROL) {
+        send_continue(process, message);
+    } else {
+        receive_data(process, type, message, bytes);
+    }
+}
+
+/* EIO: a message from that process is lost. */
+static void handle_error(int process, int type, long error)
+{
+    if (error == -N_EIO) {
+        receive_lose(process, type);
+        if (type == WIRE_CONTROL)
+            send_lose(process);
+        return;
+    }
+    mpi_fail(mpi_world.comm[0], mpi_error_of_message(mpi_world.comm[0], error, -1));
+    mpi_end_job(1);
+}
+
+/* The oldest message that a wildcard sees, without taking it. Returns its bytes or a negative error. */
+static long look(int *process, int *type)
+{
+    *process = *type = N_ANY;
+    return trap_test_context(process, type, mpi_world.group.context);
+}
+
+/* Waits until a message is there that a wildcard sees. */
+static void await_any(void)
+{
+    struct abi_poll any = {.kind = ABI_POLL_MESSAGE, .events = ABI_POLL_IN, .ufid = -1, .type = -1};
+
+    any.context = (uint16_t)mpi_world.group.context;
+    trap_poll(&any, 1, ~0ull, 0);
+}
+
+bool (*mpi_go_on)(void);
+
+/* Data that lands is read straight to its place, so what comes is looked at first. */
+bool engine_step(bool waits)
+{
+    int process = N_ANY, type = N_ANY;
+    long n = 0;
+
+    if (mpi_go_on && mpi_go_on())
+        return true;
+    if (waits)
+        mpi_tell_wait();
+    if (waits && !receives_data()) {
+        n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+    } else {
+        if (waits)
+            await_any();
+        n = look(&process, &type);
+        if (n == -N_EAGAIN)
+            return false;
+        if (n >= 0 && type >= WIRE_DATA) {
+            receive_data(process, type, NULL, n);
+            return true;
+        }
+        if (n >= 0 || n == -N_EIO) /* a loss is taken out of the queue, too */
+            n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+    }
+    if (n < 0)
+        handle_error(process, type, n);
+    else
+        handle(process, type, &in, n);
+    return true;
+}
+
+void engine_poll(void)
+{
+    while (engine_step(false))
+        ;
+}
+
+int engine_wait(struct mpi_request *r)
+{
+    while (!r->done)
+        engine_step(true);
+    return r->error == MPI_SUCCESS ? r->error : mpi_error_again(&r->note, r->error);
+}
+
+/* Takes the message that has been read last, which may be the receive's. */
+static void take_or_handle(struct mpi_request *r, int process, int type, long n)
+{
+    const struct wire_header *h = &in.header.header;
+
+    if (type != r->comm->number || (r->tag != MPI_ANY_TAG && r->tag != h->tag)) {
+        handle(process, type, &in, n);
+        return;
+    }
+    if (h->kind_and_room >> 2 > 0)
+        send_room(process, h->kind_and_room >> 2);
+    receive_give(r, process, &in, n);
+}
+
+void engine_receive_from(struct mpi_request *r, int process, int type, long n)
+{
+    r->done = false;
+    r->moved = r->coming = 0;
+    mpi_under_way++;
+    while (n >= 0) {
+        take_or_handle(r, process, type, n);
+        if (r->done || r->coming > 0)
+            return;
+        process = r->process;
+        type = N_ANY;
+        n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+    }
+    int rank = process < 0 ? -1 : collect_rank_of(&r->comm->group, process);
+    status_set(&r->status, rank, r->tag, 0);
+    request_finish(r, mpi_error_of_message(r->comm, n, rank));
+}
+
+/* While nothing else is under way, nothing need be looked at but what comes from this receive's source. */
+int engine_receive(struct mpi_request *r)
+{
+    if (mpi_under_way > 0 || r->process == mpi_world.process ||
+        (r->comm->unexpected.count > 0 && match_find_message(&r->comm->unexpected, r->peer, r->tag))) {
+        receive_start(r);
+        return engine_wait(r);
+    }
+    int process = r->process, type = N_ANY;
+    mpi_tell_wait();
+    long n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+    engine_receive_from(r, process, type, n);
+    return engine_wait(r);
+}
+
+/* ---- Collective calls ---- */
+
+/* Waits for a message of an operation, and handles others meanwhile. */
+static void await(int process, int type)
+{
+    struct abi_poll entry[] = {
+        {.kind = ABI_POLL_MESSAGE, .events = ABI_POLL_IN, .context = (uint16_t)mpi_world.group.context, -1, -1},
+        {.kind = ABI_POLL_MESSAGE, .events = ABI_POLL_IN, .context = (uint16_t)mpi_world.group.context, -1, -1}};
+
+    entry[0].ufid = process;
+    entry[0].type = type;
+    while (mpi_under_way > 0) {
+        while (mpi_go_on && mpi_go_on())
+            ;
+        trap_poll(entry, 2, ~0ull, 0);
+        if (entry[0].ready)
+            return;
+        engine_poll();
+    }
+}
+
+/* One that is longer than expected is dropped. */
+static void drop(int process, int type)
+{
+    void *buffer;
+
+    if (trap_read_buffer(&buffer, INT32_MAX, &process, &type, mpi_world.group.context) >= 0)
+        trap_nrelp(buffer);
+}
+
+/* All lengths are known: another one means that the members' arguments differ. */
+static int take(struct group *g, int process, void *buf, long bytes, int type)
+{
+    int from = process, of = type;
+
+    (void)g;
+    mpi_tell_wait();
+    if (mpi_under_way > 0)
+        await(process, type);
+    long n = trap_read_context(buf, bytes, &from, &of, mpi_world.group.context);
+    if (n == -N_EMSGSIZE)
+        drop(process, type);
+    return n >= 0 && n != bytes ? -N_EPROTO : (int)n;
+}
+
+struct group *engine_group(struct mpi_comm *c)
+{
+    c->group.take = take;
+    return &c->group;
+}
