@@ -18,10 +18,11 @@
 set -uo pipefail
 
 jobs=1
-if [ "${1:-}" = -j ]; then
-    jobs=$2
-    shift 2
-fi
+while getopts j: option; do
+    [ "$option" = j ] || { echo "usage: run.sh [-j JOBS] BUILD SUITE..." >&2; exit 2; }
+    jobs=$OPTARG
+done
+shift $((OPTIND - 1))
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: -j $jobs: not a number above 0" >&2; exit 2; }
 build=$1
 shift

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,16 +42,35 @@ static size_t collect(const struct option_line *l, size_t base, struct choice *c
     return n;
 }
 
+/* Prints the line, without its end, behind the name of the program, which is the command's first word. */
+static void say(const struct options *o, const char *format, va_list arguments)
+{
+    char text[PATH_MAX + 4608];
+
+    vsnprintf(text, sizeof text, format, arguments);
+    fprintf(stderr, "%.*s: %s", (int)strcspn(o->command, " "), o->command, one_line(text));
+}
+
 void options_refuse(const struct options *o, const char *format, ...)
 {
-    char text[4608];
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    say(o, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%.*s: %s; see %s --help\n", (int)strcspn(o->command, " "), o->command, one_line(text), o->command);
+    fprintf(stderr, "; see %s --help\n", o->command);
     exit(OPTIONS_USAGE_STATUS);
+}
+
+int options_fail(const struct options *o, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(o, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return OPTIONS_FAILED_STATUS;
 }
 
 /* ---- Help --------------------------------------------------------------------------------------- */

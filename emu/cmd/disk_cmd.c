@@ -78,17 +78,6 @@ static void machine_free(struct machine_volumes *m)
     machine_volumes_free(m);
 }
 
-/* Reads the machine file, if there is one, and collects its volumes. False: an error was printed. */
-static bool machine_load(struct machine_volumes *m, const struct arguments *a)
-{
-    char error[ERROR_LINE_BYTES];
-
-    if (machine_volumes_load(m, a->machine, a->images, error) == 0)
-        return true;
-    fprintf(stderr, "ncube: %s\n", one_line(error));
-    return false;
-}
-
 /* ---- Names ---- */
 
 static const char *volume_image(const struct machine_volumes *m, const char *volume, size_t n)
@@ -485,11 +474,11 @@ int disk_command(int argc, char **argv)
     struct machine_volumes m;
 
     const struct verb *verb = &verbs[options_verb(&options, &verbs->verb, sizeof *verbs, word)];
-    if (!machine_load(&m, &a))
-        return 1;
+    if (machine_volumes_load(&m, a.machine, a.images, error) < 0)
+        return options_fail(&options, "%s", error);
     int result = verb->run(&m, &a, word + 1, error);
     if (result < 0)
-        fprintf(stderr, "ncube: %s\n", one_line(error));
+        options_fail(&options, "%s", error);
     machine_free(&m);
     return result < 0;
 }

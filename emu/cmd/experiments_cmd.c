@@ -97,9 +97,9 @@ static char *find_script(void)
     return script;
 }
 
-static void say_no_python(void)
+static int say_no_python(void)
 {
-    fputs("ncube: python3, which makes the report, cannot be run; Debian has it in python3\n", stderr);
+    return options_fail(&options, "python3, which makes the report, cannot be run; Debian has it in python3");
 }
 
 /* Becomes python3 with the script and the other words of argv. Returns only to say why it could not. */
@@ -109,8 +109,7 @@ static int become_script(char **argv)
     argv[1] = "-B"; /* the folder may not be ours to write to */
     argv[2] = find_script();
     execvp(argv[0], argv);
-    say_no_python();
-    return 1;
+    return say_no_python();
 }
 
 static void print_parts(void)

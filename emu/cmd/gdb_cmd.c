@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emu/base/oneline.h"
 #include "emu/link/link.h"
 #include "emu/base/options.h"
 #include "emu/machine/run.h"
@@ -32,19 +31,13 @@ static const struct options options = {
     .line = lines,
 };
 
-static int fail(const char *text)
-{
-    fprintf(stderr, "ncube: %s\n", text);
-    return RUN_FAILED;
-}
-
 static int take_answer(int fd)
 {
     char text[LINK_TEXT_BYTES];
     int status = link_await_status(fd, "ncube", text);
 
     if (status != 0)
-        return fail(text), status;
+        return options_fail(&options, "%s", text), status;
     puts(text);
     return 0;
 }
@@ -61,7 +54,7 @@ int gdb_command(int argc, char **argv)
         options_number(&options, "node", a.node, 0, NODE_IO_BASE - 1);
     int fd = link_connect(options_machine_name(&options, word[0] ? word[0] : a.name), error, sizeof error);
     if (fd < 0)
-        return fail(error);
+        return options_fail(&options, "%s", error);
     link_send(fd, LINK_DEBUG, a.node, strlen(a.node), false); /* a machine that has hung up may have sent why */
     int status = take_answer(fd);
     close(fd);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
-#include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 #include "emu/tools/map_load.h"
 #include "emu/tools/map_picture.h"
@@ -32,6 +31,8 @@ struct arguments {
     int64_t row, bytes; /* row 0: an array's */
     bool json, drives;
 };
+
+static const struct options options;
 
 /* ---- Counting ---- */
 
@@ -191,9 +192,9 @@ static bool meet_patterns(struct meeting_of_patterns *m)
             int error = plan_make_within(m->p[0], a, m->p[1], b, m->from, m->to, &plan);
 
             if (error) {
-                fprintf(stderr, "ncube: elements %d and %d: %s\n", a, b,
-                        error == -E2BIG ? "what they have in common takes too many nodes; give --bytes of a file"
-                                        : strerror(-error));
+                options_fail(&options, "elements %d and %d: %s", a, b,
+                             error == -E2BIG ? "what they have in common takes too many nodes; give --bytes of a file"
+                                             : strerror(-error));
                 return false;
             }
             add_pair(m, a, b, plan);
@@ -295,7 +296,7 @@ static bool find_load(const struct meeting_of_patterns *m, const struct topo *to
     for (size_t i = 0; i < m->pairs && found; i++)
         found = map_load_add(load, m->pair[i].of[0], m->pair[i].of[1], (uint64_t)m->pair[i].bytes, error, sizeof error);
     if (!found)
-        fprintf(stderr, "ncube: %s\n", error);
+        options_fail(&options, "%s", error);
     return found;
 }
 
@@ -330,7 +331,7 @@ static int compare_on_machine(const struct pattern *const p[2], char **text, con
 
     if (!a->machine)
         return compare(p, text, a, NULL);
-    if (!config_load_for("ncube map", a->machine, &config))
+    if (!config_load_for(&options, a->machine, &config))
         return 1;
     int status = compare(p, text, a, &config.topo);
     config_free(&config);
@@ -396,10 +397,7 @@ static bool write_svg(const char *path, const struct pattern *const p[2], int pa
         if (fclose(file) == 0 && written == 0)
             return true;
     }
-    const char *why = strerror(errno);
-    char *line = memory_copy_text(path, strlen(path));
-    fprintf(stderr, "ncube: %s: %s\n", one_line(line), why);
-    free(line);
+    options_fail(&options, "%s: %s", path, strerror(errno));
     return false;
 }
 

@@ -319,11 +319,11 @@ static void check_network(const struct queueing *q)
 }
 
 /* Returns false, after a line, if the machine file is wrong. */
-static bool count_disks(const char *command, const char *path, uint32_t *disks)
+static bool count_disks(const char *path, uint32_t *disks)
 {
     struct machine_config config;
 
-    if (!config_load_for(command, path, &config))
+    if (!config_load_for(&options, path, &config))
         return false;
     *disks = 0;
     for (uint32_t i = 0; i < config.topo.n_io; i++)
@@ -347,7 +347,7 @@ int model_command(int argc, char **argv)
         return print_tables(a.json);
     if (a.machine && a.disks)
         options_refuse(&options, "-m and --disks give the number of I/O nodes both; omit one");
-    if (a.machine && !count_disks(argv[0], a.machine, &a.network.disks))
+    if (a.machine && !count_disks(a.machine, &a.network.disks))
         return 1;
     take_times_of_paper(&a.network, a.block_bytes);
     check_network(&a.network);

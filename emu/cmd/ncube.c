@@ -12,7 +12,6 @@
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
 #include "emu/base/nearest.h"
-#include "emu/base/oneline.h"
 #include "emu/base/beside.h"
 #include "emu/link/boot.h"
 #include "emu/link/link.h"
@@ -202,14 +201,12 @@ static int command_down(int argc, char **argv)
 
     options_parse(&down_options, &name, argc, argv);
     int fd = link_connect(options_machine_name(&down_options, name), error, sizeof error);
-    if (fd < 0) {
-        fprintf(stderr, "ncube: %s\n", error);
-        return RUN_FAILED;
-    }
+    if (fd < 0)
+        return options_fail(&down_options, "%s", error);
     link_send(fd, LINK_DOWN, NULL, 0, false); /* a machine that has hung up may have sent why */
     int status = link_await_status(fd, "ncube", text);
     if (*text)
-        fprintf(stderr, "ncube: %s\n", text);
+        options_fail(&down_options, "%s", text);
     close(fd);
     return status;
 }

@@ -124,7 +124,7 @@ int place_command(int argc, char **argv)
 
     if (!word[0])
         options_refuse(&options, "give a machine file");
-    if (!config_load_for(argv[0], word[0], &config))
+    if (!config_load_for(&options, word[0], &config))
         return 1;
     collect(&v, &config.topo, word + 1);
     int status = rank_and_print(&config.topo, &v, &a);

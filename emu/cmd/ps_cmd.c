@@ -205,7 +205,7 @@ static bool choose(struct peers *p, const char *name)
     if (p->n > 0)
         return true;
     link_say_missing(name, error, sizeof error);
-    fprintf(stderr, "ncube: %s\n", error);
+    options_fail(&options, "%s", error);
     return false;
 }
 
@@ -217,10 +217,8 @@ int ps_command(int argc, char **argv)
 
     options_parse(&options, &a, argc, argv);
     a.name = a.name ? options_machine_name(&options, a.name) : NULL;
-    if (link_list(add_peer, &p) != 0) {
-        fprintf(stderr, "ncube: /proc/net/unix: %s\n", strerror(errno));
-        return 1;
-    }
+    if (link_list(add_peer, &p) != 0)
+        return options_fail(&options, "/proc/net/unix: %s", strerror(errno));
     if (a.name && !choose(&p, a.name))
         return 1;
     order_sort(p.peer, p.n, sizeof *p.peer, by_user_and_name);

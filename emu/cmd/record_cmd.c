@@ -118,10 +118,8 @@ int record_command(int argc, char **argv)
                        word[0] ? ", not " : "", word[0] ? word[0] : "");
     if (!word[1])
         options_refuse(&options, "show: give a recording");
-    if (recording_read(&r, word[1], error) < 0) {
-        fprintf(stderr, "ncube record: %s\n", error);
-        return 1;
-    }
+    if (recording_read(&r, word[1], error) < 0)
+        return options_fail(&options, "%s", error);
     int status = 0;
     if (w.json)
         status = json_print(json_pack("{s:O, s:O, s:o}", "about", (json_t *)recording_about(r), "end",

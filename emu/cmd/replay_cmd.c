@@ -1,6 +1,4 @@
 /* `ncube replay`: a recorded run once more, from its recording alone. */
-#include <stdio.h>
-
 #include "emu/cmd/commands.h"
 #include "emu/cmd/machine_options.h"
 #include "emu/machine/replayer.h"
@@ -36,15 +34,10 @@ int replay_command(int argc, char **argv)
         options_refuse(&options, "give a recording");
     tracing_check(&options, &m->trace);
     options_check_watch(&options, m);
-    if (recording_read(&m->recording, word[0], error) < 0) {
-        fprintf(stderr, "ncube replay: %s\n", error);
-        return RUN_FAILED;
-    }
-    int status = RUN_FAILED;
-    if (replayer_fill(&w.options, &run, error) < 0)
-        fprintf(stderr, "ncube replay: %s: %s\n", word[0], error);
-    else
-        status = run_program(&w.options);
+    if (recording_read(&m->recording, word[0], error) < 0)
+        return options_fail(&options, "%s", error);
+    int status = replayer_fill(&w.options, &run, error) < 0 ? options_fail(&options, "%s: %s", word[0], error)
+                                                            : run_program(&w.options);
     replayer_free(&run);
     recording_free(m->recording);
     return status;

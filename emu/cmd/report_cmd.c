@@ -1,20 +1,16 @@
 /* `ncube report`: makes a page out of a trace (emu/report). */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/inputs.h"
 #include "emu/base/memory.h"
-#include "emu/base/oneline.h"
 #include "emu/base/new_file.h"
 #include "emu/base/options.h"
 #include "emu/cmd/commands.h"
 #include "emu/disk/volume.h"
 #include "emu/report/report_make.h"
 #include "emu/report/timeline_read.h"
-
-#define STATUS_FAILED 1
 
 static const struct options options = {
     .command = "ncube report",
@@ -50,15 +46,6 @@ static char *default_out(const char *trace)
     return out;
 }
 
-static int complain(const char *path, const char *error)
-{
-    char line[PATH_MAX + READER_ERROR_BYTES];
-
-    snprintf(line, sizeof line, "%s%s%s", path ? path : "", path ? ": " : "", error);
-    fprintf(stderr, "ncube: %s\n", one_line(line));
-    return STATUS_FAILED;
-}
-
 static int write_report(struct timeline *t, const char *out)
 {
     char error[ERROR_LINE_BYTES] = "";
@@ -69,7 +56,7 @@ static int write_report(struct timeline *t, const char *out)
         result = report_make(t, file.fd, out, error, sizeof error);
         result = new_file_close(&file, result, error);
     }
-    return result == 0 ? 0 : complain(NULL, error);
+    return result == 0 ? 0 : options_fail(&options, "%s", error);
 }
 
 static int report_on(const char *trace, const char *out)
@@ -82,9 +69,11 @@ static int report_on(const char *trace, const char *out)
     bool same = inputs_find(&inputs, out) != NULL;
     inputs_free(&inputs);
     if (same)
-        return complain(out, "this is the trace, which the report would overwrite; give another file");
+        return options_fail(&options, "%s: this is the trace, which the report would overwrite; give another file",
+                            out);
     timeline_begin(&t);
-    int status = reader_read_file(&t, trace, error) < 0 ? complain(trace, error) : write_report(&t, out);
+    int status =
+        reader_read_file(&t, trace, error) < 0 ? options_fail(&options, "%s: %s", trace, error) : write_report(&t, out);
     timeline_free(&t);
     return status;
 }

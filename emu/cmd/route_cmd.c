@@ -182,7 +182,7 @@ int route_command(int argc, char **argv)
         words++;
     if (words < 3)
         options_refuse(&options, "give a machine file and two nodes or more");
-    if (!config_load_for(argv[0], word[0], &config))
+    if (!config_load_for(&options, word[0], &config))
         return 1;
     struct routes r = {.topo = &config.topo, .n = words - 2, .bytes = a.bytes + topo_times(&config.topo).header_bytes};
     r.path = memory_new(r.n, sizeof *r.path);

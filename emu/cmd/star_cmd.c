@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
-#include "emu/base/oneline.h"
 #include "emu/base/options.h"
 #include "emu/base/plural.h"
 #include "emu/cmd/commands.h"
@@ -381,15 +380,13 @@ int star_command(int argc, char **argv)
     for (uint32_t i = 1; word[i]; i++)
         if (strncmp(word[i], "pio:", 4) == 0 && (word[i][4] != '/' || !a.machine))
             options_refuse(&options, "'%s' is a name in a machine: give its file with -m, and pio:/PATH", word[i]);
-    if (machine_volumes_load(&m, a.machine, a.images, error) < 0) {
-        fprintf(stderr, "ncube star: %s\n", one_line(error));
-        return 1;
-    }
+    if (machine_volumes_load(&m, a.machine, a.images, error) < 0)
+        return options_fail(&options, "%s", error);
     star_files_begin(&m.volumes, verb->writes);
     cs_init(0, 0);
     int result = star_files_end(verb->run(&a, word + 1, error), error);
     if (result < 0)
-        fprintf(stderr, "ncube star: %s\n", one_line(error));
+        options_fail(&options, "%s", error);
     machine_volumes_free(&m);
     return options_end_output(result < 0);
 }

@@ -68,11 +68,7 @@ static json_t *ask(const void *name, char *error, size_t error_bytes)
     return report;
 }
 
-static int fail(const char *error)
-{
-    fprintf(stderr, "ncube: %s\n", error);
-    return 1;
-}
+static const struct options options;
 
 /* ---- Once ---- */
 
@@ -96,7 +92,7 @@ static int print_once(const char *name)
     json_t *report = ask(name, line, sizeof line);
 
     if (!report)
-        return fail(line);
+        return options_fail(&options, "%s", line);
     top_head(line, sizeof line, report, NULL);
     puts(line);
     top_states(line, sizeof line, report);
@@ -140,8 +136,8 @@ int top_command(int argc, char **argv)
     if (a.once)
         return print_once(a.name);
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return fail("standard input or output is not a terminal; give --once");
+        return options_fail(&options, "standard input or output is not a terminal; give --once");
     if (!top_show(ask, a.name, a.every_ms, line, sizeof line))
-        return fail(line);
+        return options_fail(&options, "%s", line);
     return 0;
 }

@@ -192,7 +192,7 @@ int topo_command(int argc, char **argv)
     if (!word[0])
         options_refuse(&options, "give one machine file");
     struct machine_config config;
-    if (!config_load_for(argv[0], word[0], &config))
+    if (!config_load_for(&options, word[0], &config))
         return 1;
     int status = (a.json ? print_json : a.dot ? print_dot : print_text)(&config.topo);
     config_free(&config);

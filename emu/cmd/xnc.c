@@ -10,14 +10,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "emu/base/oneline.h"
 #include "emu/link/launch.h"
 #include "emu/link/link.h"
 #include "emu/cmd/job_options.h"
 
 #define KILL_MS 1500 /* in which the machine must end the program after a signal */
 
-enum { STATUS_FAILED = 1, STATUS_SIGNAL = 128 };
+enum { STATUS_SIGNAL = 128 };
 
 struct command_line {
     struct job_words words;
@@ -39,15 +38,6 @@ static const struct options options = {
            "the program is dead; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
 };
-
-static int complain(const char *text)
-{
-    char line[8192];
-
-    snprintf(line, sizeof line, "%s", text);
-    fprintf(stderr, "xnc: %s\n", one_line(line));
-    return STATUS_FAILED;
-}
 
 /* ---- Signals ------------------------------------------------------------------------------------ */
 
@@ -83,7 +73,7 @@ static int take_status(int fd)
     int status = link_await_status(fd, "xnc", text);
 
     if (*text)
-        complain(text);
+        options_fail(&options, "%s", text);
     return status;
 }
 
@@ -112,10 +102,10 @@ static int launch(int fd, const struct job_options *job)
     size_t n;
 
     if (!getcwd(folder, sizeof folder))
-        return complain("the current folder no longer exists");
+        return options_fail(&options, "the current folder no longer exists");
     uint8_t *content = launch_pack(job, folder, &n);
     if (!content)
-        return complain("the command line is too long for the machine");
+        return options_fail(&options, "the command line is too long for the machine");
     link_send(fd, LINK_RUN, content, n,
               true); /* if the machine has hung up, it may have sent why; wait_for_end reads that */
     free(content);
@@ -133,7 +123,7 @@ int main(int argc, char **argv)
     catch_signals(&unblocked);
     int fd = link_connect(options_machine_name(&options, c.name), error, sizeof error);
     if (fd < 0)
-        return complain(error);
+        return options_fail(&options, "%s", error);
     int status = launch(fd, &c.words.job);
     if (status == 0)
         status = wait_for_end(fd, &unblocked);

@@ -8,8 +8,8 @@
 #include "emu/config/config.h"
 
 /* Reads the machine file. Returns true, and the caller frees the config with config_free; or prints the error after
- * the command's name and returns false. */
-bool config_load_for(const char *command, const char *path, struct machine_config *config);
+ * the program's name and returns false. */
+bool config_load_for(const struct options *o, const char *path, struct machine_config *config);
 
 /* Takes --set; refuses a value that is not KEY=VALUE. */
 void overrides_take_option(const struct options *o, const struct option_line *l, void *to, const char *value);

@@ -141,6 +141,19 @@ for bad in $'\033' $'\x9b' $'\xc2\x9b'; do
     done
 done
 
+# ---- Errors begin with the program's name, whatever its command
+
+failing="run ./none|replay none|record show none|boot none|down --name none-$$|ps -m none-$$|top --once --name none-$$
+gdb none-$$|check none|topo none|route none 0 1|place none df00|report none|experiments none|model -m none
+disk ls none:/|map --svg none/x cyclic_16_2|star show none"
+same "a failure of each command" "$commands" "$(tr '|' '\n' <<<"$failing" | cut -d ' ' -f 1 | xargs)"
+while read -r -a words; do
+    status "${words[0]} that fails" 1 timeout 60 "$ncube" "${words[@]//_/ }"
+    same "${words[0]} that fails: its error, of a line" "ncube: 1" "$(cut -d ' ' -f 1 err) $(wc -l <err)"
+done < <(tr '|' '\n' <<<"$failing")
+status "xnc that fails" 1 "$xnc" --name "none-$$" ./none
+same "xnc that fails: its error" "xnc:" "$(cut -d ' ' -f 1 err)"
+
 # ---- -m MACHINE in every command that takes a machine file
 
 for words in "topo MACHINE" "route MACHINE 0 1" "place MACHINE df00"; do
@@ -185,7 +198,7 @@ near=${NCUBE_NAME/ch/hc}
 for words in "ncube ps" "ncube top --once" "ncube gdb" "ncube down" "xnc"; do
     status "$words -m of none" 1 "$build"/bin/$words -m "$near" $([ "$words" != xnc ] || echo ./hello)
     check "$words -m of none: what was meant" \
-        grep -qE "^(ncube( ps| top)?|xnc): no machine called '$near' is up; did you mean '$NCUBE_NAME'\?$" err
+        grep -qE "^(ncube|xnc): no machine called '$near' is up; did you mean '$NCUBE_NAME'\?$" err
 done
 status "ps -m of none, and none near" 1 "$ncube" ps -m nothing-of-the-kind
 check "which machines are up" grep -qE \

@@ -100,6 +100,8 @@ echo 'a.sh alone' >table
 status "a line without a reason" 2 env BESIDE=table "$run" -j 2 . a.sh
 same "is named" "run.sh: beside: a.sh: no reason is given" "$(cat err)"
 status "no number of jobs" 2 "$run" -j many . a.sh
+status "a number of jobs in the same word" 0 env BESIDE=none timeout 60 "$run" -j2 . one.sh two.sh
+status "an unknown option" 2 "$run" -k . a.sh
 printf '#!/bin/sh\nread -r x <two\necho failed: late\necho 1 passed, 1 failed, 0 skipped\nexit 1\n' >late.sh
 printf '#!/bin/sh\necho >two\necho skipped: this: so\necho 2 passed, 0 failed, 1 skipped\n' >early.sh
 chmod +x late.sh early.sh

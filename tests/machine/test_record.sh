@@ -315,10 +315,10 @@ replay_light 5
 mv writes writes.other
 replay_light 1
 same "the program is not there" \
-    "ncube replay: run.ncr: recorded without its programs, and ./writes is not there" "$(cat err)"
+    "ncube: run.ncr: recorded without its programs, and ./writes is not there" "$(cat err)"
 cp talks writes
 replay_light 1
-check "it is another one" grep -q '^ncube replay: run.ncr: ./writes is not the program that was recorded' err
+check "it is another one" grep -q '^ncube: run.ncr: ./writes is not the program that was recorded' err
 mv writes.other writes
 
 mkdir -p other/bin other/lib
@@ -326,7 +326,7 @@ cp "$ncube" other/bin
 cp "$build"/lib/{plugin.so,vertex.elf,nsdisk.elf} other/lib
 echo >>other/lib/vertex.elf
 status "another Vertex" 1 other/bin/ncube replay run.ncr
-check "which is said" grep -q '^ncube replay: run.ncr: recorded with another vertex.elf' err
+check "which is said" grep -q '^ncube: run.ncr: recorded with another vertex.elf' err
 same "in one line" 1 "$(wc -l <err)"
 
 head -c $(($(wc -c <run.ncr) / 2)) run.ncr >cut.ncr
@@ -334,7 +334,7 @@ status "a cut file" 1 "$ncube" replay cut.ncr
 same "in one line" "1 0" "$(wc -l <err) $(wc -l <out)"
 status "a cut file is not shown either" 1 "$ncube" record show cut.ncr
 status "a file that is no recording" 1 "$ncube" replay reads.c
-same "which is said" "ncube replay: reads.c: is no recording of ncube" "$(cat err)"
+same "which is said" "ncube: reads.c: is no recording of ncube" "$(cat err)"
 
 # ---- Where recording fails
 
