@@ -1,8 +1,12 @@
-/* The network against closed formulas, and against the flit-by-flit reference on random message sets. */
+/*
+ * The network against closed formulas, and against the flit-by-flit reference: on random message sets, and under load,
+ * counted as BookSim2 counts.
+ */
 #include "emu/network/net.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "emu/model/software.h"
 #include "tests/emu/machines.h"
@@ -227,6 +231,139 @@ Test(net_reference, other_times_follow_the_closed_formula)
                      t.channel_flits * (uint64_t)__builtin_popcount(from ^ to) +
                          t.byte_flits * (bytes + t.header_bytes),
                      "seed %lu", (unsigned long)seed);
+        lab_close(&lab);
+    }
+}
+
+/* ---- Counted as BookSim2 counts ----
+ *
+ * Packets of one length are made at random times, whatever the network takes. Those that are made in a measuring phase
+ * count; others come before and after. Latency is from when a packet is made to when its last flit arrives, so that it
+ * has the wait at the source. The accepted rate is of the flits that arrive in the phase. */
+
+#define LOADED_DIM 5u
+#define PACKETS    450u
+
+struct load {
+    const struct reference_times *times;
+    uint32_t rate;         /* flits of a node in 1000 cycles */
+    uint64_t flits;        /* of a packet */
+    uint64_t from, before; /* the phase, in cycles */
+};
+
+struct counts {
+    uint64_t packets, latency_cycles, hops, accepted_flits;
+};
+
+/* Uniform traffic. The phase is the second third of the time. */
+static void make_load(struct load *l, uint64_t seed, struct reference_message *message)
+{
+    uint64_t s = seed, payload = below(&s, 20);
+
+    l->flits = l->times->byte_flits * (payload + l->times->header_bytes);
+    uint64_t cycles = PACKETS * l->flits * 1000 / ((uint64_t)l->rate << LOADED_DIM);
+    l->from = cycles / 3;
+    l->before = cycles * 2 / 3;
+    for (uint32_t i = 0; i < PACKETS; i++)
+        message[i] = (struct reference_message){.from = (uint32_t)below(&s, 1u << LOADED_DIM),
+                                                .to = (uint32_t)below(&s, 1u << LOADED_DIM),
+                                                .payload_bytes = payload,
+                                                .start_cycles = below(&s, cycles)};
+}
+
+/* Of a packet's flits, which arrive one in each cycle, those of the phase. */
+static uint64_t flits_in_phase(const struct load *l, uint64_t done)
+{
+    uint64_t from = done - l->flits > l->from ? done - l->flits : l->from, to = done < l->before ? done : l->before;
+
+    return to > from ? to - from : 0;
+}
+
+static void count(struct counts *c, const struct load *l, const struct reference_message *m, uint64_t done)
+{
+    c->accepted_flits += flits_in_phase(l, done);
+    if (m->start_cycles < l->from || m->start_cycles >= l->before)
+        return;
+    c->packets++;
+    c->latency_cycles += done - m->start_cycles;
+    c->hops += (uint32_t)__builtin_popcount(m->from ^ m->to);
+}
+
+/* What the network gives, which is what the reference gives. */
+static struct counts counts_of(struct load *l, uint64_t seed)
+{
+    static struct reference_message message[REFERENCE_MESSAGES_MAX];
+    static struct lab lab;
+    struct counts model = {0}, reference = {0};
+
+    make_load(l, seed, message);
+    lab_open(&lab, LOADED_DIM, l->times);
+    run_model(&lab, message, PACKETS);
+    lab_close(&lab);
+    cr_assert_eq(lab.delivered, PACKETS);
+    cr_assert(reference_run(l->times, LOADED_DIM, message, PACKETS, RELEASE_WHEN_ACCEPTED, LIMIT_CYCLES));
+    for (uint32_t i = 0; i < PACKETS; i++) {
+        count(&model, l, &message[i], lab.done[i]);
+        count(&reference, l, &message[i], message[i].done_cycles);
+    }
+    cr_expect(memcmp(&model, &reference, sizeof model) == 0, "seed %lu, rate %u: latency %lu, reference %lu",
+              (unsigned long)seed, l->rate, (unsigned long)model.latency_cycles,
+              (unsigned long)reference.latency_cycles);
+    return model;
+}
+
+/* With little load a packet takes what it takes alone, and more with each step, and what is offered is accepted. */
+static void expect_counts(const struct reference_times *times, uint64_t seed)
+{
+    static const uint32_t rates[] = {20, 100, 400};
+    double waited = 0;
+
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct load l = {.times = times, .rate = rates[i]};
+        struct counts c = counts_of(&l, seed);
+        double n = (double)c.packets, alone = times->channel_flits * (double)c.hops / n + (double)l.flits;
+        double waits = (double)c.latency_cycles / n - alone, accepted = (double)c.accepted_flits / (double)l.flits / n;
+
+        cr_expect_gt(waits, waited, "seed %lu, rate %u", (unsigned long)seed, l.rate);
+        cr_expect(i > 0 || waits < 0.05 * alone, "seed %lu: %f cycles, and %f of waiting", (unsigned long)seed, alone,
+                  waits);
+        cr_expect(i > 1 || (accepted > 0.9 && accepted < 1.1), "seed %lu, rate %u: %f of what is offered is accepted",
+                  (unsigned long)seed, l.rate, accepted);
+        waited = waits;
+    }
+}
+
+Test(net_reference, latency_hops_and_accepted_rate_under_load_are_the_references)
+{
+    expect_counts(&ncube_2, 1);
+    for (size_t i = 0; timing_names[i]; i++) {
+        struct channel_times c = topo_times(&(struct topo){.times = timing_presets[i].channels});
+
+        expect_counts(&(struct reference_times){c.hop_cycles, c.byte_cycles, c.header_bytes}, 2 + i);
+    }
+    struct reference_times fast = {3, 1, 4};
+    expect_counts(&fast, 9);
+}
+
+/* All nodes send to their neighbours more than the channels carry: each packet has its channel for as long as it takes
+ * alone, and waits at its source for those before it. */
+Test(net_reference, a_channel_that_is_full_accepts_what_the_closed_formula_says)
+{
+    static struct reference_message message[REFERENCE_MESSAGES_MAX];
+    static struct lab lab;
+
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct reference_times t = random_times(seed);
+        uint64_t s = seed, payload = below(&s, 300),
+                 alone = t.channel_flits + t.byte_flits * (payload + t.header_bytes);
+        uint32_t d = (uint32_t)below(&s, LOADED_DIM);
+
+        for (uint32_t i = 0; i < PACKETS; i++)
+            message[i] = (struct reference_message){i % 32, i % 32 ^ 1u << d, payload, 0, 0, 0};
+        lab_open(&lab, LOADED_DIM, &t);
+        run_model(&lab, message, PACKETS);
+        for (uint32_t i = 0; i < PACKETS; i++)
+            cr_assert_eq(lab.done[i], (i / 32 + 1) * alone, "seed %lu, packet %u", (unsigned long)seed, i);
         lab_close(&lab);
     }
 }
