@@ -34,12 +34,15 @@ static void set_written(struct cfs_part *p, uint32_t at)
     p->written[at >> 3] |= bit;
 }
 
-/* When a group's last block is asked for: reads on in the file's part, which may go on elsewhere on the disk. */
-static void read_ahead(struct ext2 *fs, const struct cfs_part *p, uint32_t block, uint32_t at)
+/* When the last block that the file has in a group is asked for: reads on in its part, which may go on elsewhere on the
+ * disk. `here`: the run with the block. */
+static void read_ahead(struct ext2 *fs, const struct cfs_part *p, uint32_t block, uint32_t at,
+                       const struct cfs_part_run *here)
 {
     uint32_t group = data_cache_group(fs->data), groups = data_cache_ahead_groups(fs->data);
+    bool last = ((block + 1) & (group - 1)) == 0 || block + 1 == here->first + here->count;
 
-    if (groups == 0 || ((block + 1) & (group - 1)) != 0 || at + 1 >= p->blocks)
+    if (groups == 0 || !last || at + 1 >= p->blocks)
         return;
     for (uint32_t i = 0; i < p->runs; i++) {
         uint32_t skip = at + 1 - p->run[i].at;
@@ -154,7 +157,7 @@ static void read_block(struct ext2 *fs, struct cfs_part *p, struct cfs_record *r
         p->asks--;
         reply(record, record->r.bytes, bytes + record->r.offset);
     }
-    read_ahead(fs, p, block, at);
+    read_ahead(fs, p, block, at, run);
 }
 
 /* What is written to a block for the first time becomes the whole block: the record has room for it. */

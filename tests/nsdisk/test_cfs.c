@@ -375,6 +375,33 @@ Test(cfs, streams_read_ahead_beside_each_other)
     finish();
 }
 
+/* A run of five blocks, behind which another file's lie, and the file's next group. */
+static void short_run_script(struct lab *l)
+{
+    struct file f = open_file("/f"), g = open_file("/g");
+    struct cfs_run run, next;
+    struct cfs_counts counts;
+    static uint8_t data[BLOCK];
+
+    cr_assert_eq(alloc(f, 0, 5, &run), 5);
+    cr_assert_eq(alloc(g, 0, 3, &next), 3);
+    cr_assert_eq(alloc(f, 0, 8, &next), 8);
+    cr_assert_neq((run.first + 5) % CFS_GROUP, 0, "the run ends where a group does");
+    for (uint32_t i = 0; i < 13; i++)
+        cr_assert_eq(put(f, 0, i < 5 ? run.first + i : next.first + i - 5, 0, data, BLOCK), BLOCK);
+    cr_assert_eq(ask(N_CDROP, f, 0, 0, 0), 0);
+    cr_expect_eq(get(f, 0, run.first + 4, 0, 8), 8);
+    cr_expect_eq(get(f, 0, next.first, 0, 8), 8);
+    cr_expect_eq(ask(N_CSTAT, f, 0, 0, 0), 0);
+    memcpy(&counts, l->payload, sizeof counts);
+    cr_expect_eq(counts.cache.misses, 1, "the file's next group is not read ahead");
+}
+
+Test(cfs, reads_ahead_where_a_run_ends_within_a_group)
+{
+    run(short_run_script);
+}
+
 static void pending_at_shutdown(struct lab *l)
 {
     struct file f = open_file("/f");
