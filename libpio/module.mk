@@ -9,7 +9,7 @@ NDEVICE_SRCS := $(addprefix libpio/,ndevices/ioctl.c ndevices/mapped.c ndevices/
     ndevices/nredist.c ndevices/striped.c ndevices/striped_names.c pipes/pipe.c pipes/pipe_end.c pipes/pipe_message.c \
     pipes/pipe_poll.c pipes/pipe_read.c pipes/pipe_write.c)
 GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c operations.c group.c group_make.c \
-    parts.c pacing.c)
+    parts.c pacing.c two_phase.c two_phase_window.c)
 MPI_SRCS := $(wildcard libpio/mpi/*/*.c)
 CFS_CORE := $(addprefix libpio/cfs/,cfs_async.c cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c \
     cfs_moves.c)
@@ -58,6 +58,9 @@ $(eval $(call host_test,libpio/test_window,$(PATTERN_TEST)))
 # Nodes that are processes
 STAR_TEST := $(addprefix tests/libpio/,fake_group.c star_program.c unstar.c) $(STAR_CORE) $(MAP_SRCS)
 $(foreach name,star star_failures star_files,$(eval $(call host_test,libpio/test_$(name),$(STAR_TEST),-lpthread)))
+TWO_PHASE := $(addprefix libpio/group/two_phase,.c _window.c)
+$(eval $(call host_test,libpio/test_two_phase,tests/libpio/fake_group.c tests/libpio/random_pattern.c $(TWO_PHASE) \
+    $(STAR_CORE) $(MAP_SRCS),-lpthread))
 STAR_PARTS := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c)
 $(eval $(call host_test,libpio/test_star_parts,$(STAR_PARTS) $(MAP_SRCS)))
 

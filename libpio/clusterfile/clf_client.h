@@ -70,8 +70,6 @@ int clf_layout_parse(const char *text, size_t n, struct clf_layout **out);
 long clf_layout_format(const struct clf_layout *l, char *text, size_t bytes);
 void clf_layout_free(struct clf_layout *l); /* NULL is allowed */
 
-/* How many bytes of an ascending element are below file byte x. */
-int64_t clf_rank(const struct pattern *p, int32_t element, int64_t x);
 /* How many bytes a part has of a file of `size` bytes; how many a file has at least if a part has so many. */
 int64_t clf_part_bytes(const struct clf_layout *l, uint32_t part, int64_t size);
 int64_t clf_part_end(const struct clf_layout *l, uint32_t part, int64_t bytes);

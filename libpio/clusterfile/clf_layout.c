@@ -19,24 +19,12 @@
 
 /* ---- Arithmetic ---- */
 
-int64_t clf_rank(const struct pattern *p, int32_t element, int64_t x)
-{
-    const struct falls_set *set = &p->element[element];
-    const int64_t from = x - p->displacement;
-
-    if (from <= 0 || set->bytes == 0)
-        return 0;
-    if (from / p->period > PATTERN_OFFSET_MAX / set->bytes)
-        return PATTERN_OFFSET_MAX;
-    return from / p->period * set->bytes + falls_rank(set, from % p->period);
-}
-
 int64_t clf_part_bytes(const struct clf_layout *l, uint32_t part, int64_t size)
 {
     const struct clf_part_place *p = &l->part[part];
-    const int64_t bytes = clf_rank(l->pattern, (int32_t)p->subfile, size);
+    const int64_t bytes = pattern_rank(l->pattern, (int32_t)p->subfile, size);
 
-    return p->stripes > 1 ? clf_rank(l->striping[p->subfile], p->stripe, bytes) : bytes;
+    return p->stripes > 1 ? pattern_rank(l->striping[p->subfile], p->stripe, bytes) : bytes;
 }
 
 int64_t clf_part_end(const struct clf_layout *l, uint32_t part, int64_t bytes)

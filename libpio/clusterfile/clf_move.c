@@ -69,7 +69,7 @@ static int64_t k_of_m(const struct move *m, uint32_t part, int64_t at)
     const struct clf_meet *meet = &m->s->meet[part];
     const struct pattern *subfile = m->s->share[m->f->layout->part[part].subfile].subfile;
 
-    return meet->plan ? clf_rank(subfile, 0, plan_file(meet->plan, at)) : at;
+    return meet->plan ? pattern_rank(subfile, 0, plan_file(meet->plan, at)) : at;
 }
 
 /* How many bytes of the part are below its subfile's byte k. */

@@ -5,7 +5,7 @@
 
 int64_t clf_view_rank(const struct clf_sight *s, int64_t x)
 {
-    return clf_rank(s->pattern, 0, x);
+    return pattern_rank(s->pattern, 0, x);
 }
 
 int64_t clf_view_file(const struct clf_sight *s, int64_t at)

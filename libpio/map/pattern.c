@@ -253,6 +253,18 @@ int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset)
     return p->displacement + from + falls_select(set, periods == 0 ? offset : offset % set->bytes);
 }
 
+int64_t pattern_rank(const struct pattern *p, int32_t element, int64_t x)
+{
+    const struct falls_set *set = &p->element[element];
+    const int64_t from = x - p->displacement;
+
+    if (from <= 0 || set->bytes == 0)
+        return 0;
+    if (from / p->period > PATTERN_OFFSET_MAX / set->bytes)
+        return PATTERN_OFFSET_MAX;
+    return from / p->period * set->bytes + falls_rank(set, from % p->period);
+}
+
 /* ---- Checking ---- */
 
 #define SWEEP_MAX (1 << 22) /* runs of a period that are looked at one by one */

@@ -170,6 +170,8 @@ int pattern_place(const struct pattern *p, int64_t x, int32_t *element, int64_t 
 /* The inverse: the file byte at `offset` of an ascending element; -EINVAL if the element has nothing or is not,
  * -EOVERFLOW. */
 int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset);
+/* How many bytes of an ascending element are below file byte x; PATTERN_OFFSET_MAX: as many, or more. */
+int64_t pattern_rank(const struct pattern *p, int32_t element, int64_t x);
 
 /* The common bytes of two elements, from the larger displacement on. Places in `body` are those of its first period. */
 struct plan {

@@ -99,6 +99,20 @@ int group_exchange(struct group *g, const void *to, const int *to_bytes, void *f
     return 0;
 }
 
+int group_all_gather(struct group *g, const void *part, void *all, const int *bytes)
+{
+    char *at = all;
+
+    if (bytes[g->rank] > ROOM_BYTES)
+        abort();
+    memcpy(shared->room[g->rank].data, part, (size_t)bytes[g->rank]);
+    come_together();
+    for (int k = 0; k < g->size; at += bytes[k++])
+        memcpy(at, shared->room[k].data, (size_t)bytes[k]);
+    come_together();
+    return 0;
+}
+
 /* ---- star_modes.c ---- */
 
 int star_modes_begin(int first, int nodes)

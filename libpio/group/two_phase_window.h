@@ -1,0 +1,32 @@
+/* A call of two_phase.h while it is carried out, and its turns: in each, every holder has one window of its part. */
+#ifndef NCUBE_GROUP_TWO_PHASE_WINDOW_H
+#define NCUBE_GROUP_TWO_PHASE_WINDOW_H
+
+#include "libpio/group/two_phase.h"
+
+struct two_phase_range { /* of the file */
+    int64_t from, to;
+};
+
+struct two_phase_call {
+    bool writes;
+    char *buf; /* the member's bytes, from byte `at` of its view on */
+    int64_t at;
+    struct two_phase_range *of;   /* [size]: what each member moves; */
+    struct two_phase_range range; /* together */
+    int64_t turns;
+    int *mine, *theirs;  /* [size]: bytes of a turn that are this member's with each holder, this holder's with each */
+    char *packed, *held; /* these bytes, in the order of ranks */
+    char *window, *covered; /* of a holder: its bytes, and a bit for each that it has been given */
+    struct plan *part_file; /* by_file: A: the file, B: this member's part */
+    int64_t failed, error;  /* the lowest file byte that this holder could not move, and why; 0: the file's end */
+};
+
+/* Finds how many turns there are, and allocates what they need. -N_ENOMEM. */
+int two_phase_window_open(struct two_phase *t, struct two_phase_call *c);
+void two_phase_window_close(struct two_phase_call *c);
+
+/* The i-th turn. Errors of the store are noted in *c; those that are returned are of messages. */
+int two_phase_turn(struct two_phase *t, struct two_phase_call *c, int64_t i);
+
+#endif
