@@ -184,11 +184,13 @@ struct sched_hart_statistics {
 };
 struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart);
 
-#define SCHED_COMPUTES_CYCLES 1000000u /* 50 ms: longer than the turn of a loop that counts as polling */
+#define SCHED_RUN_AHEAD_CYCLES 20000000u /* at most so far does user code run ahead of all others */
+#define SCHED_COMPUTES_CYCLES  1000000u  /* 50 ms: longer than the turn of a loop that counts as polling */
 
 /* After SCHED_LIMIT: true if the hart is stopped in user code, which has run for SCHED_COMPUTES_CYCLES since its last
- * trap and has not been interrupted since. Then its slot's user_pc is the place where it is at the limit, in every run.
- * Other code has stopped elsewhere where it has run ahead. */
+ * trap, and since an interrupt after that for SCHED_RUN_AHEAD_CYCLES more. Then its slot's user_pc is the place where
+ * it is at the limit, in every run. Other code may have run ahead past the interrupt, and up to the limit: its time
+ * has moved on since, but not its place. */
 bool sched_is_in_place(const struct sched *s, uint32_t hart);
 
 /* What the scheduler waits for, for the heartbeat. */

@@ -6,7 +6,6 @@
 
 /* How far user code may run ahead of everything else: a second. An endless loop stops that often. A tenth of it cost
  * 3 % of the time of a node that only computes. */
-#define RUN_AHEAD_CYCLES 20000000u
 
 /* At most so many of the other harts, which share a processor, run at once if each has a thread. More would gain
  * nothing, and would lose much when many reach code that QEMU has not translated yet: one translates, preempted now and
@@ -54,7 +53,7 @@ static uint64_t window_end(const struct sched *s, const struct bounds *b, const 
 /* Returns the time up to which user code of this hart may run. */
 static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h)
 {
-    uint64_t end = earlier_of(b->clock, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
+    uint64_t end = earlier_of(b->clock, earlier_of(b->event, b->request)) + SCHED_RUN_AHEAD_CYCLES;
 
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     bool ends_quantum = sched_ends_quantum(s, h);

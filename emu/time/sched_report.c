@@ -72,9 +72,11 @@ struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32
 bool sched_is_in_place(const struct sched *s, uint32_t hart)
 {
     const struct hart *h = &s->hart[hart];
+    uint64_t interrupted = h->account.user_since;
+    uint64_t since = interrupted == EVENTQ_NEVER ? h->user_since : interrupted + SCHED_RUN_AHEAD_CYCLES;
 
     return h->in_user && !h->at_quantum_op && h->traps == 0 && h->handling == HANDLING_NONE &&
-           h->account.user_since == EVENTQ_NEVER && h->user_since + SCHED_COMPUTES_CYCLES <= s->now_cycles;
+           since + SCHED_COMPUTES_CYCLES <= s->now_cycles;
 }
 
 struct sched_view sched_view(struct sched *s)

@@ -5,6 +5,7 @@
 #include <nself.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile long turns;
 
@@ -25,6 +26,13 @@ static void __attribute__((noinline)) fill(void)
     }
 }
 
+/* Node 3 has long begun to compute then. */
+static void tell(void)
+{
+    usleep(20000);
+    nwrite("x", 1, 3, 9, NULL);
+}
+
 int main(int argc, char **argv)
 {
     int node, proc, host, dim, src = 1, type = 5;
@@ -35,11 +43,12 @@ int main(int argc, char **argv)
         printf("runs\n");
         fflush(stdout);
     }
-    (void)argv;
-    if (node == 3 && argc > 1)
+    if (node == 3 && argc > 1 && strcmp(argv[1], "fill") == 0)
         fill();
     if (node == 3)
         compute();
+    if (node == 2 && argc > 1 && strcmp(argv[1], "told") == 0)
+        tell();
     if (node == 2)
         nread(buf, sizeof buf, &src, &type, NULL);
     return nsync(1);
