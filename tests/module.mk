@@ -81,6 +81,7 @@ MACHINE_TEST_LIBS_test_waiting := -ljansson
 MACHINE_TEST_LIBS_test_creation := -ljansson
 MACHINE_TEST_SOURCES_test_socket := emu/base/nearest.c emu/link/link.c emu/link/launch.c emu/job/shares.c
 MACHINE_TEST_LIBS_test_global_io := -ljansson
+MACHINE_TEST_LIBS_test_mpi := -ljansson
 MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
 MACHINE_TEST_SOURCES_test_star := tests/libpio/unstar.c tests/libpio/star_program.c tests/libpio/fake_group.c \

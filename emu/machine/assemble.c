@@ -26,6 +26,7 @@
 #include "emu/machine/operate.h"
 #include "emu/machine/outputs.h"
 #include "emu/machine/recorded.h"
+#include "emu/machine/stats_calls.h"
 #include "emu/qemu/cost.h"
 #include "emu/qemu/fiber.h"
 #include "vertex/contract/system.h"
@@ -518,6 +519,7 @@ int machine_free(struct machine *m)
     free(m->cabinet);
     if (m->text)
         text_pool_free(m->text);
+    stats_calls_free(m->calls);
     if (m->statistics)
         fclose(m->statistics); /* the machine has not run, or nothing was written */
     if (m->sched)

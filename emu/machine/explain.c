@@ -238,11 +238,13 @@ int machine_tell_statistics(struct machine *m)
 
     if (!m->options->statistics || !m->sched)
         return 0;
+    ncu_end_waits(m->ncu, sched_now(m->sched));
     const struct stats_source source = {.topo = &m->config.topo,
                                         .sched = m->sched,
                                         .ncu = m->ncu,
                                         .cache_counts = caches_count,
                                         .ctx = m,
+                                        .calls = m->calls,
                                         .nodes = m->nodes,
                                         .stuck = m->stuck,
                                         .start_seconds = host_seconds(m->build_begun_ns, begun_ns),

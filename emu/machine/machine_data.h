@@ -79,6 +79,7 @@ struct machine {
     struct reporting *reporting; /* for --report; NULL: none */
     bool *traced;                /* by address: nodes that are; NULL: all */
     FILE *statistics;            /* the file for them, open; NULL: none */
+    struct stats_calls *calls;   /* for them; NULL: nothing is counted */
     uint64_t build_begun_ns;     /* by the host's clock */
     struct heartbeat heartbeat;
     uint64_t followed_ns; /* when it last looked for a processor with fewer runs */

@@ -19,6 +19,8 @@
 #include "emu/machine/debugger.h"
 #include "emu/machine/explain.h"
 #include "emu/machine/tracing.h"
+#include "emu/machine/stats_calls.h"
+#include "emu/machine/told.h"
 #include "emu/job/lives.h"
 #include "emu/network/net.h"
 #include "emu/qemu/cost.h"
@@ -408,6 +410,7 @@ static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes
 static const struct ncu_ops ncu_ops = {.host_message = on_host_message,
                                        .arrived = on_arrived,
                                        .host_lost = on_host_lost,
+                                       .waited = told_waited,
                                        .recovered = on_recovered,
                                        .fault = on_fault,
                                        .image_fails = on_image_fails,
@@ -507,6 +510,7 @@ void machine_start_models(struct machine *m)
     m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, lookahead_cycles(m), m->options->strict,
                          &m->sched_ops, m);
     rely_on_kernel(m);
+    m->calls = m->options->statistics ? stats_calls_new(m->nodes) : NULL;
     m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &ncu_ops, m, m->trace, m->config.fault,
                      m->config.n_faults);
     attach_nodes(m);

@@ -11,19 +11,12 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/machine/stats_calls.h"
+#include "emu/machine/stats_table.h"
 #include "emu/model/software.h"
 #include "vertex/contract/system.h"
 
 /* ---- Columns and rows: a table for each kind of part, a row for each part ---- */
-
-struct column {
-    const char *key;   /* in JSON */
-    const char *label; /* in the summary; NULL: left out */
-    bool is_time;      /* cycles: printed as a share of virtual time */
-};
-
-#define COLUMNS_MAX 16
-#define NAME_BYTES  24 /* of a part, in the summary */
 
 static const struct column node_columns[] = {
     {"user_cycles", "user", true},
@@ -72,10 +65,6 @@ static const struct column pipe_columns[] = {
 };
 
 enum drive_column { READS, WRITES, BYTES_READ, BYTES_WRITTEN, SEEKS, BUFFER_HITS, BUSY, QUEUE, QUEUE_MAX };
-
-struct row {
-    uint64_t value[COLUMNS_MAX];
-};
 
 /* In the order of the columns from MESSAGES on. */
 static void put_messages(uint64_t *value, const struct ncu_node_statistics *m)
@@ -140,21 +129,9 @@ static bool channel_exists(const struct stats_source *s, uint32_t channel, uint3
     return *from != TOPO_NONE && *to != TOPO_NONE;
 }
 
-static double share(const struct stats_source *s, uint64_t cycles)
-{
-    uint64_t now = sched_now(s->sched);
-
-    return now > 0 ? (double)cycles / (double)now : 0;
-}
-
 static double virtual_seconds(const struct stats_source *s)
 {
     return (double)sched_now(s->sched) / CLOCK_HZ;
-}
-
-static double ratio(double a, double b)
-{
-    return b > 0 ? a / b : 0;
 }
 
 /* ---- JSON ---- */
@@ -184,6 +161,8 @@ static json_t *json_of_nodes(const struct stats_source *s)
 
         put_row(node, node_columns, &row);
         put_wait(node, s, i);
+        if (s->calls && stats_calls_waited(s->calls, i))
+            json_object_set_new(node, "calls", stats_calls_json(s->calls, i));
         json_array_append_new(nodes, node);
     }
     return nodes;
@@ -248,8 +227,8 @@ static json_t *json_of_drives(const struct stats_source *s)
                                       s->topo->io[i].drive[d].volume);
 
             put_row(drive, drive_columns, &row);
-            json_object_set_new(drive, "queue_mean", json_real(share(s, row.value[QUEUE])));
-            json_object_set_new(drive, "utilisation", json_real(share(s, row.value[BUSY])));
+            json_object_set_new(drive, "queue_mean", json_real(stats_share(s, row.value[QUEUE])));
+            json_object_set_new(drive, "utilisation", json_real(stats_share(s, row.value[BUSY])));
             struct drive_cache_counts cache;
             if (s->cache_counts(s->ctx, i, d, &cache))
                 json_object_set_new(drive, "data_cache", json_of_cache(&cache));
@@ -295,7 +274,7 @@ static json_t *json_of_host(const struct stats_source *s)
     const struct sched_statistics *c = sched_statistics(s->sched);
 
     return json_pack("{s:f, s:f, s:f, s:i, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "start_seconds", s->start_seconds,
-                     "run_seconds", s->run_seconds, "virtual_per_host", ratio(virtual_seconds(s), s->run_seconds),
+                     "run_seconds", s->run_seconds, "virtual_per_host", stats_ratio(virtual_seconds(s), s->run_seconds),
                      "cabinets", (int)s->cabinets, "processors", (int)s->processors, "harts",
                      s->turns ? "turns" : "threads", "grants", (json_int_t)c->grants, "windows", (json_int_t)c->windows,
                      "waits", (json_int_t)c->waits, "grants_ahead", (json_int_t)c->ahead, "ahead_cycles",
@@ -328,85 +307,23 @@ int stats_write(FILE *to, const struct stats_source *source)
 
 /* ---- The summary ---- */
 
-/* A table of rows, printed as mean, lowest and highest value of each column, with the names of the parts that have
- * them. */
-struct part {
-    const struct column *column;
-    const struct row *row;
-    char (*name)[NAME_BYTES];
-    uint32_t count;
-};
-
-static void print_number(FILE *to, const struct stats_source *s, const struct column *c, double value)
-{
-    if (c->is_time)
-        fprintf(to, "%13.2f %%", 100 * ratio(value, (double)sched_now(s->sched)));
-    else
-        fprintf(to, "%15.*f", value < 10 && value != (double)(uint64_t)value ? 2 : 0, value);
-}
-
-static void print_column(FILE *to, const struct stats_source *s, const struct part *p, size_t k)
-{
-    uint32_t least = 0, most = 0;
-    double sum = 0;
-
-    for (uint32_t i = 0; i < p->count; i++) {
-        sum += (double)p->row[i].value[k];
-        least = p->row[i].value[k] < p->row[least].value[k] ? i : least;
-        most = p->row[i].value[k] > p->row[most].value[k] ? i : most;
-    }
-    if (p->row[most].value[k] == 0)
-        return; /* all are zero */
-    fprintf(to, "  %-16s", p->column[k].label);
-    print_number(to, s, &p->column[k], sum / p->count);
-    print_number(to, s, &p->column[k], (double)p->row[least].value[k]);
-    fprintf(to, "  %-12s", p->name[least]);
-    print_number(to, s, &p->column[k], (double)p->row[most].value[k]);
-    fprintf(to, "  %s\n", p->name[most]);
-}
-
-static void print_part(FILE *to, const struct stats_source *s, const char *title, const struct part *p)
-{
-    char heading[48];
-
-    if (p->count == 0)
-        return;
-    snprintf(heading, sizeof heading, "%u %s", p->count, title);
-    fprintf(to, "%-18s%15s%15s%29s\n", heading, "mean", "least", "most");
-    for (size_t k = 0; p->column[k].key; k++)
-        if (p->column[k].label)
-            print_column(to, s, p, k);
-}
-
-static struct part part_new(const struct column *column, struct row **row, uint32_t room)
-{
-    *row = memory_new(room + 1, sizeof **row);
-    return (struct part){.column = column, .row = *row, .name = memory_new(room + 1, sizeof(char[NAME_BYTES]))};
-}
-
-static void part_free(struct part *p, struct row *row)
-{
-    free(row);
-    free(p->name);
-}
-
 static void print_nodes(FILE *to, const struct stats_source *s, const char *title, uint32_t first, uint32_t count)
 {
     struct row *row;
-    struct part p = part_new(node_columns, &row, count);
+    struct part p = stats_part_new(node_columns, &row, count);
 
     for (p.count = 0; p.count < count; p.count++) {
         row[p.count] = row_of_node(s, first + p.count);
         snprintf(p.name[p.count], sizeof *p.name, "%u", ncu_address(s->ncu, first + p.count));
     }
-    print_part(to, s, title, &p);
-    part_free(&p, row);
+    stats_print_part(to, s, title, &p);
+    stats_part_free(&p, row);
 }
 
 static void print_channels(FILE *to, const struct stats_source *s)
 {
     struct row *row;
-    struct part p = part_new(channel_columns, &row, topo_channels(s->topo));
+    struct part p = stats_part_new(channel_columns, &row, topo_channels(s->topo));
 
     for (uint32_t c = 0; c < topo_channels(s->topo); c++) {
         uint32_t from, end, out;
@@ -416,8 +333,8 @@ static void print_channels(FILE *to, const struct stats_source *s)
         row[p.count] = row_of_channel(s, c);
         snprintf(p.name[p.count++], sizeof *p.name, "%u->%u", from, end);
     }
-    print_part(to, s, "channels", &p);
-    part_free(&p, row);
+    stats_print_part(to, s, "channels", &p);
+    stats_part_free(&p, row);
 }
 
 static void print_drive(FILE *to, const struct stats_source *s, const char *volume, const struct row *row)
@@ -426,7 +343,7 @@ static void print_drive(FILE *to, const struct stats_source *s, const char *volu
 
     fprintf(to, "  %-16s%9" PRIu64 "%9" PRIu64 "%12.1f%12.1f%9" PRIu64 "%9" PRIu64 "%9.1f %%%9.2f%7" PRIu64 "\n",
             volume, v[READS], v[WRITES], (double)v[BYTES_READ] / 1024, (double)v[BYTES_WRITTEN] / 1024, v[SEEKS],
-            v[BUFFER_HITS], 100 * share(s, v[BUSY]), share(s, v[QUEUE]), v[QUEUE_MAX]);
+            v[BUFFER_HITS], 100 * stats_share(s, v[BUSY]), stats_share(s, v[QUEUE]), v[QUEUE_MAX]);
 }
 
 static void print_drives(FILE *to, const struct stats_source *s)
@@ -520,8 +437,8 @@ static void print_host(FILE *to, const struct stats_source *s)
     fprintf(to,
             "on this host: %.2f s to start, %.2f s to run (virtual time / that: %.3f); %" PRIu64 " grants in %" PRIu64
             " windows, %" PRIu64 " waits; %" PRIu64 " grants got past the bound, by %.0f us on average\n",
-            s->start_seconds, s->run_seconds, ratio(virtual_seconds(s), s->run_seconds), c->grants, c->windows,
-            c->waits, c->ahead, ratio((double)c->ahead_cycles / CYCLES_PER_US, (double)c->ahead));
+            s->start_seconds, s->run_seconds, stats_ratio(virtual_seconds(s), s->run_seconds), c->grants, c->windows,
+            c->waits, c->ahead, stats_ratio((double)c->ahead_cycles / CYCLES_PER_US, (double)c->ahead));
 }
 
 void stats_print(FILE *to, const struct stats_source *source)
@@ -533,6 +450,8 @@ void stats_print(FILE *to, const struct stats_source *source)
             virtual_seconds(source), sched_now(source->sched), c->events, c->requests);
     print_nodes(to, source, "compute nodes", 0, compute);
     print_nodes(to, source, "I/O nodes", compute, source->nodes - compute);
+    if (source->calls)
+        stats_calls_print(to, source);
     print_channels(to, source);
     print_drives(to, source);
     print_caches(to, source);

@@ -16,6 +16,8 @@
 #include "emu/time/sched.h"
 #include "vertex/contract/drive_cache.h"
 
+struct stats_calls;
+
 struct stats_source { /* only read */
     const struct topo *topo;
     const struct sched *sched;
@@ -23,8 +25,9 @@ struct stats_source { /* only read */
     /* Stores what the data cache of a drive of topo->io[index] has counted; false: it has none (caches.h). */
     bool (*cache_counts)(void *ctx, uint32_t index, uint32_t drive, struct drive_cache_counts *counts);
     void *ctx;
-    uint32_t nodes; /* compute nodes, then I/O nodes */
-    bool stuck;     /* include what each node waits for */
+    const struct stats_calls *calls; /* of libraries, in which nodes have waited; NULL: not counted */
+    uint32_t nodes;                  /* compute nodes, then I/O nodes */
+    bool stuck;                      /* include what each node waits for */
     /* of this host */
     double start_seconds, run_seconds; /* until the machine ran, and from then on */
     uint32_t cabinets, processors;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/machine/stats_calls.h"
 #include "emu/machine/unread.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/machine.h"
@@ -36,21 +37,43 @@ static void add(char *text, size_t bytes, const char *format, const char *name, 
         snprintf(text + used, bytes - used, format, name, value);
 }
 
+/* What the node's wait is; false: none that is told of. */
+static bool read_wait(struct machine *m, uint32_t index, struct abi_call *call, char *text, size_t bytes)
+{
+    if (!read_call(m, index, call) || !ncu_may_wait_in(m->ncu, index, call->context))
+        return false;
+    snprintf(text, bytes, "waits in %s", call->call);
+    add(text, bytes, "%s%s", call->tag == ABI_CALL_NONE ? ", root " : call->sends ? " to " : " from ", call->peer);
+    add(text, bytes, "%s%s", ", tag ", call->tag);
+    if (call->communicator[0] != '\0') {
+        size_t used = strlen(text);
+
+        snprintf(text + used, bytes - used, ", communicator '%s'", call->communicator);
+    }
+    return true;
+}
+
 bool told_describe(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
 {
     struct abi_call call;
 
-    if (!read_call(m, index, &call) || !ncu_may_wait_in(m->ncu, index, call.context))
+    if (!read_wait(m, index, &call, text, bytes))
         return false;
-    snprintf(text, bytes, "waits in %s", call.call);
-    add(text, bytes, "%s%s", call.tag == ABI_CALL_NONE ? ", root " : call.sends ? " to " : " from ", call.peer);
-    add(text, bytes, "%s%s", ", tag ", call.tag);
-    if (call.communicator[0] != '\0') {
-        size_t used = strlen(text);
-
-        snprintf(text + used, bytes - used, ", communicator '%s'", call.communicator);
-    }
     if (call.rank >= 0 && (uint32_t)call.rank != ncu_address(m->ncu, index) - j->base)
         add(text, bytes, "%s%s", ", as rank ", call.rank);
+    return true;
+}
+
+bool told_waited(void *machine, uint32_t index, uint64_t cycles, struct trace_call *call)
+{
+    static struct abi_call told;
+    static char text[160];
+    struct machine *m = machine;
+
+    if (cycles == 0 || (!m->calls && !m->trace) || !read_wait(m, index, &told, text, sizeof text))
+        return false;
+    *call = (struct trace_call){told.call, told.communicator, text + sizeof "waits " - 1};
+    if (m->calls)
+        stats_calls_count(m->calls, index, call->name, call->communicator, cycles);
     return true;
 }

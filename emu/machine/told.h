@@ -9,4 +9,7 @@
  * not be running. */
 bool told_describe(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes);
 
+/* For ncu_ops.waited: counts the wait, if there are to be statistics. */
+bool told_waited(void *machine, uint32_t index, uint64_t cycles, struct trace_call *call);
+
 #endif

@@ -314,7 +314,7 @@ int tracing_close(struct machine *m)
     if (!m->trace)
         return close_report(m, false);
     if (m->sched) {
-        ncu_trace_end(m->ncu, sched_now(m->sched));
+        ncu_end_waits(m->ncu, sched_now(m->sched));
         sched_end_spells(m->sched);
     }
     uint64_t full_cycles = trace_full_cycles(m->trace);

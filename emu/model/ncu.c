@@ -116,7 +116,7 @@ static bool execute_idle(struct ncu_node *node)
         ncu_causes_deliver(node, &node->causes);
         return true;
     }
-    ncu_trace_wait(node, false);
+    ncu_wait_begins(node);
     ncu_count_pipe_wait(node);
     return false;
 }
@@ -270,12 +270,12 @@ static void port_free(struct port *port)
     nodeset_free(&port->refused);
 }
 
-void ncu_trace_end(struct ncu *n, uint64_t now_cycles)
+void ncu_end_waits(struct ncu *n, uint64_t now_cycles)
 {
     n->now_cycles = now_cycles;
     for (uint32_t i = 0; i < n->count; i++)
         if (n->node[i].idle)
-            ncu_trace_wait(&n->node[i], true);
+            ncu_wait_ends(&n->node[i]);
 }
 
 void ncu_free(struct ncu *n)

@@ -34,6 +34,9 @@ struct ncu_ops {
     void (*arrived)(void *ctx, uint32_t node, uint32_t tag);
     /* A message of the front end could not be delivered; status NCU_E... says why. */
     void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status);
+    /* A node has waited, as it waits now, for so long: notes the call of a library that it waits in. Returns false
+     * where there is none; the texts last until the next call. NULL: nobody wants to know. */
+    bool (*waited)(void *ctx, uint32_t index, uint64_t cycles, struct trace_call *call);
     void (*recovered)(void *ctx); /* a link or node has recovered, or noise has ended; it may send */
     void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
     /* The host cannot read or write the image of a volume, for the first time; reason as disk_transfer's. */
@@ -49,8 +52,8 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, struct sched 
                     uint32_t faults);
 void ncu_free(struct ncu *n);
 
-/* Traces the waits that have not ended at the end of the run. */
-void ncu_trace_end(struct ncu *n, uint64_t now_cycles);
+/* Ends the waits that have not ended at the end of the run, for the trace and for ncu_ops.waited. */
+void ncu_end_waits(struct ncu *n, uint64_t now_cycles);
 
 /* Connects node `index` with its address and memory, and writes the identity into its mailbox. `disks` lists an I/O
  * node's drives in order; it may be NULL for a compute node. ram and disks must outlive the NCUs. */

@@ -76,24 +76,40 @@ static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c
     trace_write(node->ncu->trace, &r);
 }
 
-/* Traces that the node begins to wait, or has waited since then. */
-void ncu_trace_wait(const struct ncu_node *node, bool ends)
+static void trace_wait(const struct ncu_node *node, struct trace_record *r)
+{
+    r->node = node->address;
+    r->cycles = node->ncu->now_cycles;
+    r->how = (uint32_t)ncu_idle_kind(node);
+    r->peer = (uint32_t)node->wait[1];
+    r->tag = node->wait[2];
+    trace_write(node->ncu->trace, r);
+}
+
+void ncu_wait_begins(const struct ncu_node *node)
+{
+    if (trace_wants(node->ncu->trace, TRACE_WAIT))
+        trace_wait(node, &(struct trace_record){.kind = TRACE_WAIT, .since = node->ncu->now_cycles});
+}
+
+/* A second end at the same time, at the end of the run, ends nothing more. */
+void ncu_wait_ends(struct ncu_node *node)
 {
     char text[160];
     struct ncu *n = node->ncu;
+    uint64_t since = node->idle_since;
+    struct trace_call call;
+    bool in_call = n->ops->waited && n->ops->waited(n->ctx, node->index, n->now_cycles - since, &call);
 
-    if (!trace_wants(n->trace, ends ? TRACE_IDLE : TRACE_WAIT))
+    node->idle_since = n->now_cycles;
+    if (!trace_wants(n->trace, TRACE_IDLE))
         return;
-    if (ends)
+    if (!in_call)
         ncu_describe_idle(node, text, sizeof text);
-    trace_write(n->trace, &(struct trace_record){.kind = ends ? TRACE_IDLE : TRACE_WAIT,
-                                                 .node = node->address,
-                                                 .cycles = n->now_cycles,
-                                                 .since = ends ? node->idle_since : n->now_cycles,
-                                                 .how = (uint32_t)ncu_idle_kind(node),
-                                                 .peer = (uint32_t)node->wait[1],
-                                                 .tag = node->wait[2],
-                                                 .text = ends ? text : NULL});
+    trace_wait(node, &(struct trace_record){.kind = TRACE_IDLE,
+                                            .since = since,
+                                            .text = in_call ? call.wait : text,
+                                            .call = in_call ? &call : NULL});
 }
 
 void ncu_causes_deliver(struct ncu_node *node, struct causes *q)
@@ -120,8 +136,8 @@ void ncu_cause(struct ncu_node *node, const struct ncu_cause *c)
         sched_cause(n->sched, node->index, n->now_cycles);
         return;
     }
+    ncu_wait_ends(node);
     node->idle = false;
-    ncu_trace_wait(node, true);
     ncu_causes_deliver(node, &node->causes);
     sched_wake(n->sched, node->index, n->now_cycles);
 }

@@ -159,8 +159,9 @@ bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes);
 /* Returns the node with that address, which must exist. */
 struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address);
 
-/* Traces that an idle node begins to wait, or has waited (`ends`). */
-void ncu_trace_wait(const struct ncu_node *node, bool ends);
+/* An idle node begins to wait, or has waited and is still idle: for the trace, and for ncu_ops.waited. */
+void ncu_wait_begins(const struct ncu_node *node);
+void ncu_wait_ends(struct ncu_node *node);
 /* Returns what it waits for, enum ncu_wait: for a file server, too, where a program has begun a request. */
 uint64_t ncu_idle_kind(const struct ncu_node *node);
 /* Writes what the node's IDLE waits for. Returns the number of bytes, as snprintf. */

@@ -372,6 +372,44 @@ static void count_requests(struct facts *f, const struct timeline *t)
     order_sort(f->request, f->requests, sizeof *f->request, by_total);
 }
 
+/* ---- Calls of a library ---- */
+
+static struct call_use *call_of(struct facts *f, const struct waiting *w)
+{
+    for (size_t i = 0; i < f->calls; i++)
+        if (f->call[i].call == w->call && f->call[i].communicator == w->communicator)
+            return &f->call[i];
+    f->call = memory_grow(f->call, &f->call_room, f->calls + 1, sizeof *f->call);
+    f->call[f->calls] = (struct call_use){.call = w->call, .communicator = w->communicator};
+    return &f->call[f->calls++];
+}
+
+static int by_wait(const void *va, const void *vb)
+{
+    const struct call_use *a = va, *b = vb;
+
+    return order(b->total, a->total) ?: order(a->call, b->call) ?: order(a->communicator, b->communicator);
+}
+
+static void count_calls(struct facts *f, const struct timeline *t)
+{
+    for (size_t i = 0; i < t->waitings; i++) {
+        const struct waiting *w = &t->waiting[i];
+        uint64_t from = w->from > f->begin ? w->from : f->begin, to = w->to < f->end ? w->to : f->end;
+
+        if (from >= to)
+            continue;
+        struct call_use *u = call_of(f, w);
+        u->times++;
+        u->total += to - from;
+        if (to - from > u->longest) {
+            u->longest = to - from;
+            u->longest_node = w->node;
+        }
+    }
+    order_sort(f->call, f->calls, sizeof *f->call, by_wait);
+}
+
 void facts_count(struct facts *f, const struct timeline *t)
 {
     *f = (struct facts){0};
@@ -381,6 +419,7 @@ void facts_count(struct facts *f, const struct timeline *t)
     count_channels(f, t);
     count_drives(f, t);
     count_phases(f, t);
+    count_calls(f, t);
     count_requests(f, t);
 }
 
@@ -391,5 +430,6 @@ void facts_free(struct facts *f)
     free(f->channel);
     free(f->drive);
     free(f->phase);
+    free(f->call);
     free(f->request);
 }

@@ -30,6 +30,11 @@ struct phase_use { /* of all nodes */
     uint32_t longest_node;
 };
 
+struct call_use { /* of a library, in a communicator: its waits, of all nodes */
+    uint32_t call, communicator, longest_node;
+    uint64_t times, total, longest;
+};
+
 struct request_use { /* of one kind, on one volume */
     uint32_t op, volume;
     uint64_t times, bytes, total, longest;
@@ -45,6 +50,8 @@ struct facts {
     struct drive_use *drive;     /* likewise */
     struct phase_use *phase;     /* in the order of their first begins */
     size_t phases, phase_room;
+    struct call_use *call; /* the longest total first */
+    size_t calls, call_room;
     struct request_use *request; /* the longest total first */
     size_t requests, request_room;
     uint64_t messages, bytes; /* received by the kernels of nodes and by the front end */

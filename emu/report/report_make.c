@@ -17,6 +17,7 @@
 #define STRETCHES_SHOWN 12u
 #define PHASES_SHOWN    24u
 #define REQUESTS_SHOWN  16u
+#define CALLS_SHOWN     24u
 
 struct making {
     struct page page;
@@ -268,6 +269,25 @@ static void put_drives(struct making *m)
         page_paragraph(&m->page, "And %zu less busy ones.", m->t->drives - DRIVES_SHOWN);
 }
 
+/* Shares of all the program's nodes' time. */
+static void put_calls(struct making *m)
+{
+    uint64_t all = facts_all_time(&m->facts, m->t);
+
+    if (m->facts.calls == 0)
+        return;
+    page_heading(&m->page, "calls", "Waits in calls of MPI");
+    page_table(&m->page, "call|communicator|of all their time|waits|mean|longest|on");
+    for (size_t i = 0; i < m->facts.calls && i < CALLS_SHOWN; i++) {
+        const struct call_use *u = &m->facts.call[i];
+
+        put_cells(m, "ss%uttn", m->t->name[u->call], m->t->name[u->communicator],
+                  all > 0 ? (double)u->total / (double)all : 0.0, u->times, u->total / u->times, u->longest,
+                  u->longest_node);
+    }
+    page_end_table(&m->page);
+}
+
 static void put_requests(struct making *m)
 {
     if (m->facts.requests == 0)
@@ -353,6 +373,7 @@ static void put_sections(struct making *m)
     page_heading(&m->page, "the-cube", "The cube and its channels");
     page_html(&m->page, cube_html);
     put_time(m);
+    put_calls(m);
     page_heading(&m->page, "line", "Timeline");
     page_html(&m->page, timeline_html);
     put_path(m);

@@ -50,6 +50,7 @@ void timeline_free(struct timeline *t)
     free(t->command);
     free(t->queue);
     free(t->phase);
+    free(t->waiting);
     free(t->request);
     free(t->ending);
 }

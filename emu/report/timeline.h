@@ -73,6 +73,11 @@ struct phase {
     uint32_t node, name;
 };
 
+struct waiting { /* in a library's call: MPI's */
+    uint64_t from, to;
+    uint32_t node, call, communicator; /* the last two are names; communicator "": none */
+};
+
 struct request { /* to a file server */
     uint64_t from, to, bytes;
     uint32_t node, op, volume; /* the last two are names; volume "": none */
@@ -123,6 +128,7 @@ struct timeline {
     TIMELINE_LIST(struct command, command);
     TIMELINE_LIST(struct queue_change, queue);
     TIMELINE_LIST(struct phase, phase);
+    TIMELINE_LIST(struct waiting, waiting);
     TIMELINE_LIST(struct request, request);
     TIMELINE_LIST(struct ending, ending); /* none: the run ended well */
 };

@@ -128,6 +128,11 @@ static bool take_spell(struct reader *r, const struct event *e)
         return true; /* it has no kernel: its slices only carry arrows */
     uint32_t node = timeline_node(r->timeline, e->track), name = timeline_name(r->timeline, e->name);
     *timeline_add(r->timeline, spell) = (struct spell){e->from, to, node, name, state_of(e)};
+    const char *call = text_of(e->args, "call");
+    if (call[0] != '\0')
+        *timeline_add(r->timeline, waiting) =
+            (struct waiting){e->from, to, node, timeline_name(r->timeline, call),
+                             timeline_name(r->timeline, text_of(e->args, "communicator"))};
     return true;
 }
 

@@ -19,6 +19,7 @@
  *   exit       the last process of a job has ended on the node: the front end has its N_EXIT
  *   link, node        a link or node dies or recovers (fault_plan.c)
  *   mark       a program has called nmark
+ *   waited     the node has waited since then in a call of a library: MPI's
  *   end        how a run ends that fails: a word of trace_end_words, and a line for the user; lines of `more` follow
  *
  * A message in another context than 0 (vertex/contract/system.h) has it at the end of the line: context=4.
@@ -55,7 +56,7 @@ enum trace_kind {
     TRACE_USER,    /* a spell of user code; how: the call that has ended it, or a TRACE_BY_... */
     TRACE_HANDLED, /* an interrupt; dies: its process has ended */
     TRACE_WAIT,    /* the node begins to wait: how = enum ncu_wait, peer and tag: for whom and what; text */
-    TRACE_IDLE,    /* it has waited: likewise */
+    TRACE_IDLE,    /* it has waited: likewise; the text format has only those in a call */
     TRACE_CHANNEL, /* message `number` of `bytes` from `peer` had the channel with index `channel` to the node `how`;
                     * its header asked for it at `asked` */
     TRACE_DRIVE,   /* a command: as TRACE_DISK */
@@ -86,6 +87,13 @@ enum trace_end {
 /* A word for each: "deadlock". */
 extern const char *const trace_end_words[TRACE_ENDS];
 
+/* A library's call in which a node waits. */
+struct trace_call {
+    const char *name;         /* "MPI_Recv" */
+    const char *communicator; /* "row"; "": none */
+    const char *wait;         /* "in MPI_Recv from 2, tag 7, communicator 'row'" */
+};
+
 struct trace_record {
     enum trace_kind kind;
     uint32_t node; /* address */
@@ -96,6 +104,7 @@ struct trace_record {
     int64_t status;
     bool write, dies;
     const char *text;
+    const struct trace_call *call; /* TRACE_IDLE: NULL: none */
 };
 
 /* ---- Making one ---- */

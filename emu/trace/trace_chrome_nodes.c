@@ -14,6 +14,7 @@
 
 #define PHASE_END_BYTES 96u
 #define ARROW_END_BYTES 160u
+#define CALL_TEXT_BYTES 160u
 
 /* ---- Nodes ---- */
 
@@ -73,12 +74,28 @@ void chrome_handled(struct trace *t, const struct trace_record *r)
     chrome_show_arrows(t, r->node, r->cycles);
 }
 
+/* Calls wait for messages, though some do so in poll. The program has given the communicator's name. */
+static void put_call(struct trace *t, struct piece *p, const struct trace_call *call)
+{
+    piece_put(p, ",'cat':'%s','name':'waits ", trace_wait_word(NCU_WAIT_MESSAGE));
+    event_quoted(p, call->wait, CALL_TEXT_BYTES);
+    piece_put(p, "','args':{'call':'");
+    event_quoted(p, call->name, CALL_TEXT_BYTES);
+    piece_put(p, "','communicator':'");
+    event_quoted(p, call->communicator, CALL_TEXT_BYTES);
+    event_put(t, p, "'}");
+}
+
 void chrome_idle(struct trace *t, const struct trace_record *r)
 {
     struct piece p;
 
     view_of(t, r->node);
-    if (event_slice_begin(t, &p, PROCESS_NODES, r->node, r->since, r->cycles))
+    if (!event_slice_begin(t, &p, PROCESS_NODES, r->node, r->since, r->cycles))
+        return;
+    if (r->call)
+        put_call(t, &p, r->call);
+    else
         event_put(t, &p, ",'cat':'%s','name':'%s'", trace_wait_word(r->how), r->text);
 }
 

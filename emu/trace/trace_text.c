@@ -64,6 +64,10 @@ static void record(struct trace *t, const struct trace_record *r)
         return line(t, r, "%s %s", r->kind == TRACE_NODE ? "node" : "link", r->dies ? "dies" : "recovers");
     case TRACE_MARK:
         return line(t, r, "mark %s", r->text);
+    case TRACE_IDLE:
+        if (r->call)
+            line(t, r, "waited since=%" PRIu64 " %s", r->since, r->call->wait);
+        return;
     default:
         return;
     }
@@ -79,5 +83,8 @@ static void begin(struct trace *t)
     t->reserve = trace_says_reserve(t);
 }
 
-const struct trace_writer trace_text = {
-    .name = "text", .kinds = (1u << TRACE_USER) - 1, .begin = begin, .record = record, .says_end = says_end};
+const struct trace_writer trace_text = {.name = "text",
+                                        .kinds = ((1u << TRACE_USER) - 1) | 1u << TRACE_IDLE,
+                                        .begin = begin,
+                                        .record = record,
+                                        .says_end = says_end};

@@ -126,6 +126,33 @@ Test(timeline, facts_are_of_the_programs_time)
     timeline_free(&t);
 }
 
+/* A wait counts from the program's begin on. */
+Test(timeline, waits_in_calls_are_counted)
+{
+#define WAIT(tid, ts, dur, communicator)                                                                        \
+    "{\"ph\":\"X\",\"pid\":1,\"tid\":" tid ",\"ts\":" ts ",\"dur\":" dur ",\"cat\":\"message\",\"name\":\"w\"," \
+    "\"args\":{\"call\":\"MPI_Recv\",\"communicator\":\"" communicator "\"}},\n"
+    static const char text[] = HEAD WAIT(
+        "0", "10", "30",
+        "a") "{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"ts\":20,\"dur\":5,\"name\":\"user\"},\n" WAIT("1", "40", "10", "a")
+        WAIT("0", "60", "5", "b") "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":100,\"dur\":5,\"name\":\"user\"}\n]}\n";
+    struct timeline t;
+    struct reader r;
+    struct facts f;
+
+    read_text(&t, &r, text, sizeof text);
+    cr_assert_eq(reader_end(&r), 0, "%s", r.error);
+    facts_count(&f, &t);
+    cr_assert_eq(f.calls, 2);
+    cr_expect_str_eq(t.name[f.call[0].communicator], "a");
+    cr_expect_str_eq(t.name[f.call[0].call], "MPI_Recv");
+    cr_expect_eq(f.call[1].times, 1);
+    cr_expect_eq(f.call[1].total, 5 * US);
+    cr_expect_eq(f.call[1].longest_node, 0);
+    facts_free(&f);
+    timeline_free(&t);
+}
+
 Test(timeline, the_critical_path_goes_back_to_the_sender)
 {
     struct timeline t;

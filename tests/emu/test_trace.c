@@ -125,6 +125,17 @@ Test(trace, a_limit_ends_the_text_after_a_line)
     }
 }
 
+Test(trace, text_has_waits_in_calls_only)
+{
+    static const struct trace_call call = {"MPI_Recv", "row", "in MPI_Recv from 2, tag 7, communicator 'row'"};
+    const struct trace_record waits[] = {{.kind = TRACE_IDLE, .since = 10, .cycles = 20, .text = "waits"},
+                                         {.kind = TRACE_IDLE, .since = 30, .cycles = 45, .call = &call}};
+    struct written w = write_all((struct trace_options){0}, waits, 2, 50);
+
+    cr_expect_str_eq(w.text, "45 0 waited since=30 in MPI_Recv from 2, tag 7, communicator 'row'\n");
+    free(w.text);
+}
+
 /* ---- JSON ---- */
 
 static const struct trace_record spells[] = {
@@ -141,6 +152,13 @@ static const struct trace_record spells[] = {
     {.kind = TRACE_IDLE, .since = 340, .cycles = 360, .node = NODE_IO(3, 0), .how = NCU_WAIT_DISK, .text = "waits"},
     {.kind = TRACE_DRIVE, .since = 340, .cycles = 390, .node = NODE_IO(3, 0), .bytes = 8},
     {.kind = TRACE_ARRIVAL, .cycles = 395, .node = NODE_HOST, .peer = 1, .number = 10, .since = 330, .bytes = 4000},
+    {.kind = TRACE_IDLE,
+     .since = 400,
+     .cycles = 410,
+     .node = 0,
+     .how = NCU_WAIT_POLL,
+     .text = "not told",
+     .call = &(const struct trace_call){"MPI_Wait", "a \"row\"", "in MPI_Wait, communicator 'a \"row\"'"}},
     {.kind = TRACE_MARK, .cycles = 40000, .node = 1, .text = "last"},
 };
 #define SPELLS (sizeof spells / sizeof *spells)
@@ -207,6 +225,8 @@ static const char *const details[] = {
     "\"name\":\"0: 8\",\"args\":{\"message\":9,\"waited\":0.20}}",
     "\"name\":\"msg\",\"args\":{\"to\":1,\"bytes\":0,\"type\":0}}",
     "\"cat\":\"program\",\"name\":\"waits\"",
+    "\"cat\":\"message\",\"name\":\"waits in MPI_Wait, communicator 'a ?row?'\",\"args\":{\"call\":\"MPI_Wait\","
+    "\"communicator\":\"a ?row?\"}}",
     "\"si\":[3,1,-1,-1,-1,-1,-1,-1],\"volumes\":[\"df00\"]",
     "\"name\":\"df00\",\"node\":16432",
 };

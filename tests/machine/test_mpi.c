@@ -1,6 +1,7 @@
 /* MPI programs (libpio/mpi): how those end that do something wrong, what is said then, and what messages they send. The
  * results of right ones are in tests/libpio/test_mpi.sh. */
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,4 +88,48 @@ Test(mpi, a_line_that_a_full_channel_keeps)
     outcome_free(&o);
     free(machine);
     folder_remove(folder);
+}
+
+/* The cycles that a node waited in a call, of all its idle ones. */
+static json_int_t waited(const json_t *node, const char *call, const char *communicator)
+{
+    json_t *entry;
+    size_t i;
+
+    json_array_foreach(json_object_get(node, "calls"), i, entry)
+    {
+        if (strcmp(json_string_value(json_object_get(entry, "call")), call) == 0 &&
+            strcmp(json_string_value(json_object_get(entry, "communicator")), communicator) == 0)
+            return json_integer_value(json_object_get(entry, "wait_cycles"));
+    }
+    return 0;
+}
+
+/* Rank 1 of each row waits for ever; all have waited for the slowest in MPI_Init or MPI_Comm_split. */
+Test(mpi, statistics_have_waits_by_call_and_communicator)
+{
+    char *folder = folder_new(), *path = format("%s/stats.json", folder);
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = "2", .stats = path, .program = PROGRAM, .args = {"receive in a row"}});
+    json_t *stats = json_load_file(path, 0, NULL), *nodes = json_object_get(stats, "nodes");
+
+    cr_expect_eq(o.status, 125);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *node = json_array_get(nodes, i);
+        json_int_t in_row = waited(node, "MPI_Recv", "row"),
+                   before = waited(node, "MPI_Init", "") + waited(node, "MPI_Comm_split", "MPI_COMM_WORLD");
+
+        cr_expect_eq(in_row > 0, i % 2 == 0, "node %zu has waited for %lld cycles in its row", i, in_row);
+        cr_expect_gt(before, 0, "node %zu has not waited before", i);
+        cr_expect_lt(in_row + before, json_integer_value(json_object_get(node, "idle_cycles")));
+    }
+    json_decref(stats);
+    outcome_free(&o);
+    free(path);
+    folder_remove(folder);
+}
+
+Test(mpi, waits_in_a_trace_repeat)
+{
+    guest_must_repeat(&(struct ncube_run){.dim = "1", .program = PROGRAM, .args = {"last first"}});
 }
