@@ -92,7 +92,7 @@ struct ncube_run { /* NULL or 0: not given */
     size_t input_bytes; /* 0: input is a string */
     const char *ncube;  /* another one, below the build folder, which has its parts beside it */
     const char *on_cpu; /* pinned to that processor */
-    bool may_fail;      /* observe() keeps its status and standard error instead of expecting 0 */
+    bool may_fail;      /* any status is good: observe() keeps it, and standard error, instead of expecting 0 */
 };
 
 struct outcome ncube_run(const struct ncube_run *r);

@@ -44,59 +44,80 @@ void guest_must_end(const char *program, const struct guest_end *e, const char *
 
 /* ---- Runs that repeat ---- */
 
+/* Both have the same trace, to the byte. */
 static const char *const sync[] = {"--sync=ahead", "--sync=strict"};
+#define RUNS 2
 
-void trace_must_repeat(struct first_trace *first, const char *folder, const char *run)
-{
+struct trace {
+    char *text;
     size_t bytes;
-    char *trace = file_read(folder, "trace", &bytes);
+};
 
-    cr_expect(first->text == NULL || (bytes == first->bytes && memcmp(trace, first->text, bytes) == 0),
-              "%s: another trace", run);
-    if (first->text == NULL)
-        *first = (struct first_trace){trace, bytes};
-    else
-        free(trace);
+/* Runs with one more option, with its trace in the folder. out, err: NULL: any. */
+static struct trace run_traced(struct ncube_run r, const char *folder, const char *option, const char *out,
+                               const char *err)
+{
+    char *path = format("%s/trace", folder), *name = format("%s, %s, %s", r.program, r.args[0], option);
+    struct trace t;
+    size_t at = 0;
+
+    while (r.options[at] != NULL)
+        at++;
+    cr_assert_lt(at, sizeof r.options / sizeof *r.options);
+    r.options[at] = option;
+    r.trace = path;
+    struct outcome o = ncube_run(&r);
+    outcome_expect(&o, name, r.may_fail ? o.status : 0, out, err ? err : o.err);
+    t.text = file_read(folder, "trace", &t.bytes);
+    outcome_free(&o);
+    free(name);
+    free(path);
+    return t;
+}
+
+static void expect_same_trace(struct trace t[RUNS], const struct ncube_run *r)
+{
+    cr_expect(t[0].bytes > 0 && t[0].bytes == t[1].bytes && memcmp(t[0].text, t[1].text, t[0].bytes) == 0,
+              "%s, %s: another trace", r->program, r->args[0]);
+    for (int i = 0; i < RUNS; i++)
+        free(t[i].text);
 }
 
 void guest_must_repeat(const struct ncube_run *r)
 {
-    char *folder = folder_new(), *path = format("%s/trace", folder);
-    struct first_trace first = {NULL, 0};
-    struct ncube_run run = *r;
-    size_t option = 0;
+    char *folder = folder_new();
+    struct trace t[RUNS];
 
-    while (run.options[option] != NULL)
-        option++;
-    run.trace = path;
-    for (int i = 0; i < 2; i++) {
-        run.options[option] = sync[i];
-        guest_must_pass(&run);
-        trace_must_repeat(&first, folder, sync[i]);
-    }
-    free(first.text);
-    free(path);
+    for (int i = 0; i < RUNS; i++)
+        t[i] = run_traced(*r, folder, sync[i], "passed\n", "");
+    expect_same_trace(t, r);
     folder_remove(folder);
+}
+
+void ncube_must_repeat_on(const struct images_of_test *images, struct ncube_run r, const char *out)
+{
+    struct trace t[RUNS];
+
+    for (int i = 0; i < RUNS; i++) {
+        char *folder = folder_with_images(images->volumes, images->kilobytes, images->block_bytes);
+        char *machine = images->machine(folder, images->volumes);
+
+        r.machine = machine;
+        t[i] = run_traced(r, folder, sync[i], out, NULL);
+        free(machine);
+        folder_remove(folder);
+    }
+    expect_same_trace(t, &r);
+}
+
+static char *machine_of_eight(const char *folder, int volumes)
+{
+    return machine_file(folder, 3, volumes, "");
 }
 
 void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes)
 {
-    struct first_trace first = {NULL, 0};
+    const struct images_of_test images = {volumes, 1024, 1024, machine_of_eight};
 
-    for (int i = 0; i < 2; i++) {
-        char *folder = folder_with_images(volumes, 1024, 1024), *machine = machine_file(folder, 3, volumes, "");
-        char *path = format("%s/trace", folder);
-
-        r.machine = machine;
-        r.trace = path;
-        r.options[0] = sync[i];
-        struct outcome o = ncube_run(&r);
-        cr_assert_eq(o.status, 0, "%s%s", o.out, o.err);
-        trace_must_repeat(&first, folder, sync[i]);
-        outcome_free(&o);
-        free(path);
-        free(machine);
-        folder_remove(folder);
-    }
-    free(first.text);
+    ncube_must_repeat_on(&images, r, NULL);
 }

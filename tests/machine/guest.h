@@ -27,16 +27,16 @@ void guest_must_end(const char *program, const struct guest_end *e, const char *
 /* Runs a case, and again without running ahead: it passes both times, with the same trace. At most two options. */
 void guest_must_repeat(const struct ncube_run *r);
 
-/* Runs a program that writes to volumes in both ways, too: it ends with status 0 and has the same trace. Images differ
- * after a run, so each has fresh ones of 1 MB, on a machine of 8 nodes with so many volumes. No options. */
-void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes);
-
-struct first_trace {
-    char *text; /* NULL: no run yet; the caller frees it */
-    size_t bytes;
+/* What a run begins with: new images, and a machine file of the same folder, whose path the caller frees. */
+struct images_of_test {
+    int volumes, kilobytes, block_bytes;
+    char *(*machine)(const char *folder, int volumes);
 };
 
-/* Compares the file "trace" in the folder with the first run's; the first call keeps it. `run` names the run. */
-void trace_must_repeat(struct first_trace *first, const char *folder, const char *run);
+/* Runs a program that writes to volumes in both ways, too, each time with new images, as they differ after a run. It
+ * ends with status 0 (or may_fail), this output (NULL: any) and the same trace. At most two options; no machine. */
+void ncube_must_repeat_on(const struct images_of_test *images, struct ncube_run r, const char *out);
+/* On a machine of 8 nodes with so many volumes of 1 MB; any output. */
+void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes);
 
 #endif

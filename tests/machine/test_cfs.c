@@ -256,28 +256,16 @@ Test(cfs, groups_take_turns)
     free(free_for_all);
 }
 
+static char *plain_machine(const char *folder, int disks)
+{
+    (void)disks;
+    return cfs_machine(folder, "");
+}
+
 Test(cfs, repeats_every_event)
 {
-    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
-    struct first_trace first = {NULL, 0};
+    const struct images_of_test images = {DISKS, 8192, 4096, plain_machine};
 
-    for (int i = 0; i < 3; i++) {
-        char *folder = folder_with_images(DISKS, 8192, 4096), *machine = cfs_machine(folder, "");
-        char *path = format("%s/trace", folder);
-        struct ncube_run r = {.dim = "2",
-                              .machine = machine,
-                              .trace = path,
-                              .program = "guest/cfs",
-                              .args = {"calls"},
-                              .options = {sync[i]}};
-        struct outcome o = ncube_run(&r);
-
-        outcome_expect(&o, sync[i], 0, "passed\n", "");
-        trace_must_repeat(&first, folder, sync[i]);
-        outcome_free(&o);
-        free(path);
-        free(machine);
-        folder_remove(folder);
-    }
-    free(first.text);
+    ncube_must_repeat_on(&images, (struct ncube_run){.dim = "2", .program = "guest/cfs", .args = {"calls"}},
+                         "passed\n");
 }

@@ -146,28 +146,16 @@ Test(clf, a_machine_without_the_key_has_no_such_files)
     folder_remove(folder);
 }
 
+static char *plain_machine(const char *folder, int volumes)
+{
+    (void)volumes;
+    return clf_machine(folder, "", "");
+}
+
 Test(clf, repeats_every_event)
 {
-    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
-    struct first_trace first = {NULL, 0};
+    const struct images_of_test images = {VOLUMES, 8192, 4096, plain_machine};
 
-    for (int i = 0; i < 3; i++) {
-        char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, "", "");
-        char *path = format("%s/trace", folder);
-        struct ncube_run r = {.dim = "2",
-                              .machine = machine,
-                              .trace = path,
-                              .program = "guest/clf",
-                              .args = {"calls"},
-                              .options = {sync[i]}};
-        struct outcome o = ncube_run(&r);
-
-        outcome_expect(&o, sync[i], 0, "passed\n", "");
-        trace_must_repeat(&first, folder, sync[i]);
-        outcome_free(&o);
-        free(path);
-        free(machine);
-        folder_remove(folder);
-    }
-    free(first.text);
+    ncube_must_repeat_on(&images, (struct ncube_run){.dim = "2", .program = "guest/clf", .args = {"calls"}},
+                         "passed\n");
 }

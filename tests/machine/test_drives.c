@@ -37,27 +37,15 @@ ParameterizedTest(size_t *row, drives, work_in_turn_or_at_once)
     folder_remove(folder);
 }
 
-/* Images differ after a run, so each run has its own. */
+static char *concurrent_machine(const char *folder, int drives)
+{
+    return machine_file_one_node(folder, 3, drives, "service = \"concurrent\";", "");
+}
+
 Test(drives, repeat_every_event_when_they_work_at_once)
 {
-    static const char *const sync[] = {"--sync=ahead", "--sync=strict"};
-    struct first_trace first = {NULL, 0};
+    const struct images_of_test images = {DRIVES, 2048, 1024, concurrent_machine};
 
-    for (int i = 0; i < 2; i++) {
-        char *folder = folder_with_images(DRIVES, 2048, 1024);
-        char *machine = machine_file_one_node(folder, 3, DRIVES, "service = \"concurrent\";", "");
-        char *path = format("%s/trace", folder);
-
-        guest_must_pass(&(struct ncube_run){.dim = "3",
-                                            .machine = machine,
-                                            .program = "guest/drives",
-                                            .args = {"mixed"},
-                                            .trace = path,
-                                            .options = {sync[i]}});
-        trace_must_repeat(&first, folder, sync[i]);
-        free(path);
-        free(machine);
-        folder_remove(folder);
-    }
-    free(first.text);
+    ncube_must_repeat_on(&images, (struct ncube_run){.dim = "3", .program = "guest/drives", .args = {"mixed"}},
+                         "passed\n");
 }
