@@ -53,8 +53,9 @@ B ?= build
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-# As many commands side by side as there are processors, unless the user says how many; one goal after another.
-ifeq ($(filter -j%,$(MAKEFLAGS))$(word 2,$(MAKECMDGOALS)),)
+# As many commands side by side as there are processors, unless the user says how many; one goal after another. What
+# this make starts gets them from it: a -j of its own would come with a warning.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(word 2,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 

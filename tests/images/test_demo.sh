@@ -58,6 +58,10 @@ check "says what is missing" grep -q "no us in: plain node=3" err
 status "a build in short lines" 0 make -s -C "$clone" SHORT=1 B="$scratch/built" \
     "$scratch/built/obj/emu/base/nearest.o"
 same "what is compiled" "  CC	emu/base/nearest.c" "$(cat out)"
+for goals in "demo" "-j3 demo" "demo test"; do # setup and what a make starts are not carried out here
+    status "make $goals: a make that starts another" 0 make -n -C "$clone" B="$build" $goals
+    same "make $goals: without a warning" "" "$(grep -v "^make\[1\]: \(Enter\|Leav\)ing" err)"
+done
 
 # ---- The demonstration
 
