@@ -94,10 +94,14 @@ for page in man3n/and.3n man3n/others.3n man5/ncube.5; do
     check "no $page" test ! -e "$prefix/share/man/$page"
 done
 same "another name of a page" ".so man3n/nread.3n" "$(cat "$prefix/share/man/man3n/ntest.3n")"
-for header in "$build"/include/pio.h "$build"/include/group.h "$build"/include/n*.h; do # each call has a page
-    for call in $(sed -nE 's/^[a-z].*[ *]((pio|group|n|read|write|io|i)[a-z_]+)\(.*\);.*/\1/p' "$header"); do
+for header in "$build"/include/{pio,group,pattern,cstar,clf,cfs,rk}.h "$build"/include/n*.h; do # each call has a page
+    for call in $(sed -nE 's/^[a-z].*[ *]([a-z][a-z_]*[a-z])\(.*/\1/p' "$header" |
+        grep -E '^(pio|group|pattern|plan|falls|cs|clf|cfs|x|n|read|write|io|i)'); do
         check "a page for $call of ${header##*/}" test -s "$prefix/share/man/man3n/$call.3n"
     done
+done
+for call in Isend Wtime File_write_at_all_begin Neighbor_alltoallw Aint_add Attr_get; do
+    same "a page for MPI_$call" ".so man3n/mpi.3n" "$(cat "$prefix/share/man/man3n/MPI_$call.3n")"
 done
 for command in ncube xnc; do # each option is in the page
     for long in $({ "$build/bin/$command" --help
@@ -116,7 +120,7 @@ if command -v man >/dev/null; then # not among what make setup installs
     done
     for page in "$clone"/docs/man/man*/*; do # each name in a page's section NAME
         section=${page##*.}
-        for name in $(grep -A 1 '^\.SH NAME' "$page" | sed -n '2{s/ \\- .*//;s/ and others//;s/[,\\]//g;p}'); do
+        for name in $(sed -n '/^\.SH NAME/,/ \\- /p' "$page" | sed '1d;s/ \\- .*//;s/ and others//;s/[,\\]//g'); do
             check "man $section $name" sh -c 'man -M "$0" -w "$1" "$2" >/dev/null' "$prefix/share/man" \
                 "$section" "$name"
         done
