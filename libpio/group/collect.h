@@ -34,7 +34,7 @@ static inline int collect_type(const struct group *g, int type)
 }
 
 /* The group that `nself` is; NULL: all nodes. A program that does not name `nself` has no such function. */
-const struct group *endpoint_domain(void) __attribute__((weak));
+struct group *endpoint_domain(void) __attribute__((weak));
 
 /* Messages by place. collect_take returns the bytes. A library that must make progress while it waits sets g->take,
  * which then receives every message of the group's operations. */

@@ -36,7 +36,7 @@ struct group {
     int is_guest;      /* the context belongs to another group */
     /* Receives the messages of the operations; NULL: a trap does. Arguments and result are those of cread. */
     int (*take)(struct group *g, int process, void *buf, long bytes, int type);
-    long ahead_bytes; /* that a member may have unread (pacing.h) */
+    long ahead_bytes, ahead_memory; /* that a member may have unread (pacing.h) */
 };
 
 /* What a reduction does with two elements, and what these are: int, double or int64_t. Sums and products of integers

@@ -1,19 +1,54 @@
 /* Operations of collect.h that begin with a barrier now and then (pacing.h). */
 #include "libpio/group/pacing.h"
 
-#define SHORT_BYTES 1024 /* parts of no more come along the tree (parts.c) */
+#include "libpio/group/stream.h"
+#include "vertex/contract/held.h"
+#include "vertex/contract/traps.h"
+
+#define SHORT_BYTES   1024 /* parts of no more come along the tree (parts.c) */
+#define MESSAGE_BYTES 256  /* counted for a message beside its bytes */
+#define UNEQUAL_AHEAD 8
+#define MEMORY_SHARE  8
+#define MEMORY_LEAST  (1 << 20) /* of a node */
+
+/* Whether so much memory may be taken. All nodes have as much. */
+static bool has_memory(int64_t bytes)
+{
+    static int64_t most; /* 0: not asked yet */
+
+    if (bytes <= MEMORY_LEAST / MEMORY_SHARE)
+        return true;
+    if (most == 0)
+        most = trap_tell((const struct abi_call *)ABI_CALL_SAME) / MEMORY_SHARE;
+    return bytes <= most;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int pace_by(struct group *g, int64_t bytes, int64_t memory, int type)
+{
+    int result = 0;
+
+    if (g->ahead_bytes > 0 && (g->ahead_bytes + bytes > PACE_AHEAD_BYTES || !has_memory(g->ahead_memory + memory))) {
+        result = collect_barrier(g, type);
+        pace_in_step(g);
+    }
+    g->ahead_bytes += (long)least(bytes, PACE_AHEAD_BYTES);
+    g->ahead_memory += (long)least(memory, INT32_MAX);
+    return result;
+}
 
 int pace(struct group *g, int64_t bytes, int messages, int type)
 {
-    int64_t more = bytes + (int64_t)messages * PACE_MESSAGE_BYTES;
-    int result = 0;
+    return pace_by(g, bytes + (int64_t)messages * MESSAGE_BYTES, held_memory_bytes(bytes, messages), type);
+}
 
-    if (g->ahead_bytes > 0 && g->ahead_bytes + more > PACE_AHEAD_BYTES) {
-        result = collect_barrier(g, type);
-        g->ahead_bytes = 0;
-    }
-    g->ahead_bytes += more < PACE_AHEAD_BYTES ? (long)more : PACE_AHEAD_BYTES;
-    return result;
+int pace_unequal(struct group *g, int messages, int type)
+{
+    return pace_by(g, PACE_AHEAD_BYTES / UNEQUAL_AHEAD, (int64_t)messages * HELD_BUFFER_BYTES, type);
 }
 
 /* Of the tree: as many messages come to its root. */
@@ -37,7 +72,8 @@ static int64_t sum(const struct group *g, const int *bytes)
 
 int pace_broadcast(struct group *g, void *buf, int bytes, int root, int type)
 {
-    int result = pace(g, bytes, 1, type);
+    int pieces = bytes <= STREAM_LEAST_BYTES ? 1 : bytes / stream_piece_bytes(g) + 1;
+    int result = pace_by(g, (int64_t)bytes + MESSAGE_BYTES, held_memory_bytes(bytes, pieces), type);
 
     return result < 0 ? result : collect_broadcast(g, buf, bytes, root, type);
 }

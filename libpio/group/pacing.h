@@ -2,7 +2,8 @@
  * Pacing. In an operation in which bytes go one way, members that only send do not wait for those that take, and may be
  * many calls ahead of one that comes late. Its memory would fill with what it has not read, and what it waits for would
  * find no room. So before more than PACE_AHEAD_BYTES of such operations lie behind the last in which each member waited
- * for all, there is a barrier. All members count the same, so none has to be told.
+ * for all, or more than Vertex keeps in an eighth of a node's memory, there is a barrier. All members count the same,
+ * so none has to be told.
  *
  * These are the operations of collect.h, paced. Those in which each waits for all say so by pace_in_step.
  */
@@ -13,16 +14,23 @@
 
 #include "libpio/group/collect.h"
 
-#define PACE_AHEAD_BYTES   (256 << 10)
-#define PACE_MESSAGE_BYTES 256 /* the memory of a message beside its bytes, or of a short one */
+#define PACE_AHEAD_BYTES (256 << 10)
 
 static inline void pace_in_step(struct group *g)
 {
-    g->ahead_bytes = 0;
+    g->ahead_bytes = g->ahead_memory = 0;
+}
+
+static inline void pace_copy(struct group *to, const struct group *from)
+{
+    to->ahead_bytes = from->ahead_bytes;
+    to->ahead_memory = from->ahead_memory;
 }
 
 /* Before an operation in which one member may get so many bytes in so many messages, as all members know. */
 int pace(struct group *g, int64_t bytes, int messages, int type);
+/* The same where only one member knows how many bytes. */
+int pace_unequal(struct group *g, int messages, int type);
 
 int pace_broadcast(struct group *g, void *buf, int bytes, int root, int type);
 int pace_reduce(struct group *g, const struct collect_reduction *x, int root, int type);

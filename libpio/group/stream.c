@@ -41,6 +41,14 @@ int stream_by_hardware(struct group *g, void *buf, int bytes, int root, int type
     return result < 0 ? result : 0;
 }
 
+int stream_piece_bytes(const struct group *g)
+{
+    return g->has_broadcast       ? STREAM_HARDWARE_BYTES
+           : g->is_subcube        ? TREE_PIECE
+           : g->size > LONG_CHAIN ? CHAIN_PIECE / 2
+                                  : CHAIN_PIECE;
+}
+
 /* The places to which this member passes on what it gets, the one with most behind it first; returns how many. */
 static int children(const struct group *g, int root, int *place)
 {
@@ -62,7 +70,7 @@ int stream_in_pieces(struct group *g, void *buf, int bytes, int root, int type)
 {
     int position = collect_position(g, root), child[16], n = children(g, root, child), result = 0;
     int parent = collect_place_at(g, g->is_subcube ? collect_parent(position) : position - 1, root);
-    int piece = g->is_subcube ? TREE_PIECE : g->size > LONG_CHAIN ? CHAIN_PIECE / 2 : CHAIN_PIECE;
+    int piece = stream_piece_bytes(g);
 
     for (int at = 0; result >= 0 && at < bytes; at += piece) {
         int length = piece_bytes(at, bytes, piece);

@@ -40,6 +40,26 @@ static void operations(void)
     check(isinf(dmaxn(node == n - 1 ? INFINITY : 1e308)), "infinity");
 }
 
+/* The last node comes late: until then it has memory, and its lines leave it, however far the others could be ahead. */
+static void late_node(void)
+{
+    static char buf[4000];
+
+    if (own_node() == node_count() - 1) {
+        usleep(2000000);
+        char *memory = malloc(500 << 10);
+        check(memory != NULL, "no memory");
+        printf("late\n");
+        fflush(stdout);
+        free(memory);
+    }
+    for (int i = 0; i < 1000; i++) {
+        fill_pattern(buf, own_node() == 0 ? sizeof buf : 1, (uint32_t)i);
+        nbrdcst(buf, sizeof buf);
+        check_equal(find_wrong_byte(buf, sizeof buf, (uint32_t)i), sizeof buf);
+    }
+}
+
 /* Values whose sum depends on the order: the nodes agree bit by bit, on what the order by dimensions gives. */
 static double nasty(int node, int round)
 {
@@ -329,6 +349,7 @@ static const struct test_case cases[] = {
     {"operations", operations},
     {"same everywhere", same_everywhere},
     {"broadcasts", broadcasts},
+    {"late node", late_node},
     {"wildcards see no others", wildcards_see_no_others},
     {"types of others are free", types_of_others_are_free},
     {"all types", all_types},

@@ -36,6 +36,24 @@ ParameterizedTest(size_t *row, globals, have_one_trace)
     guest_must_repeat(&(struct ncube_run){.dim = "3", .program = PROGRAM, .args = {self_tests[*row]}});
 }
 
+/* On nodes with little memory, and without the network's broadcast, too. */
+Test(globals, wait_for_a_late_node)
+{
+    static const char *const more[] = {"ram_mb = 2;\n",
+                                       "ram_mb = 2;\nfaults = ( { link = [0, 0]; from_us = 900000000; } );\n"};
+
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        char *folder = folder_new(), *machine = machine_file(folder, 3, 0, more[i]);
+        struct outcome o =
+            ncube_run(&(struct ncube_run){.dim = "3", .machine = machine, .program = PROGRAM, .args = {"late node"}});
+
+        outcome_expect(&o, more[i], 0, "late\npassed\n", "");
+        outcome_free(&o);
+        free(machine);
+        folder_remove(folder);
+    }
+}
+
 /* Runs in which one of several nodes does not make the call. */
 static const struct end {
     struct guest_end end;

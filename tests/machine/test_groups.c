@@ -39,6 +39,15 @@ ParameterizedTest(size_t *row, groups, work_on_all_cubes)
         must_pass_on(PROGRAM, dims[d], self_tests[*row]);
 }
 
+Test(groups, wait_for_a_slow_member_with_little_memory)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 3, 0, "ram_mb = 2;\n");
+
+    guest_must_pass(&(struct ncube_run){.dim = "3", .machine = machine, .program = PROGRAM, .args = {"slow member"}});
+    free(machine);
+    folder_remove(folder);
+}
+
 ParameterizedTestParameters(groups, have_members_on_one_node)
 {
     return TABLE_ROWS(self_tests);

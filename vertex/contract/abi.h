@@ -135,8 +135,8 @@
     X(work, 85)         /* 1 or 0                               0; a call works for files from here on,  */ \
                         /*                                      at stated costs, or no longer            */ \
     X(endjob, 86)       /* status                               does not return: the job ends with it    */ \
-    X(tell, 87)         /* struct abi_call *, or 0: none        bytes of the node's memory, and in bits  */ \
-                        /*                                      0 to 3 the program's processes on it;    */ \
+    X(tell, 87)         /* struct abi_call *, or 0: none, or    bytes of the node's memory, and in bits  */ \
+                        /* ABI_CALL_SAME: as before             0 to 3 the program's processes on it;    */ \
                         /*                                      reports have what it says of a wait      */ \
     X(requeststart, 88) /* node type head bytes data bytes      number of a request, which the server of */ \
                         /*                                      that I/O node's address has now: of a    */ \
@@ -178,6 +178,7 @@ struct abi_whoami {
 
 /* For tell: the library's call that a process waits in, which the library keeps here, aligned to ABI_CALL_BYTES. */
 #define ABI_CALL_BYTES 128u
+#define ABI_CALL_SAME  UINT64_MAX
 struct abi_call {
     char call[32];         /* "MPI_Recv"; "": none */
     char communicator[64]; /* its name */

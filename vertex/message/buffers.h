@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 #include "vertex/base/ncu_calls.h"
+#include "vertex/contract/held.h"
 #include "vertex/contract/machine.h"
 #include "vertex/message/queue.h"
 
-#define MESSAGE_SMALL_BYTES 1024u       /* up to this, a queued message is copied out of the standard buffer */
-#define MESSAGE_MAX_BYTES   (64u << 20) /* no node has more memory */
+#define MESSAGE_SMALL_BYTES HELD_SMALL_BYTES /* up to this, a queued message is copied out of the standard buffer */
+#define MESSAGE_MAX_BYTES   (64u << 20)      /* no node has more memory */
 
 /* A few freed short messages are kept for reuse. */
 #define MESSAGE_SPARE_BYTES 64u /* with the header, a cell of 144 bytes (kmem.c) */

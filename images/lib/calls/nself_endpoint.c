@@ -88,7 +88,7 @@ struct endpoint *endpoint_of_nself(int *error)
     return endpoint_of(nself, error);
 }
 
-const struct group *endpoint_domain(void)
+struct group *endpoint_domain(void)
 {
     int error;
     const struct endpoint *e = nself == NSELF_DESCRIPTOR ? NULL : endpoint_of(nself, &error);

@@ -77,7 +77,7 @@ extern int nself __attribute__((weak));
  * endpoint_is_other(). */
 struct endpoint *endpoint_of_nself(int *error) __attribute__((weak));
 /* Returns the domain that `nself` is, or NULL. */
-const struct group *endpoint_domain(void) __attribute__((weak));
+struct group *endpoint_domain(void) __attribute__((weak));
 extern bool endpoint_has_rests __attribute__((weak)); /* of the own program's */
 
 /* True if the calls of <nself.h> are not simply the traps. */

@@ -94,15 +94,12 @@ static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *a
 
 /* ---- Gather ---- */
 
-/* Only the root knows the lengths: so many calls may lie behind the last in which all were in step (pacing.h). */
-#define UNEQUAL_AHEAD 8
-
 /* The root takes each part by itself. */
 static int gather_unequal(struct mpi_comm *c, const void *part, int bytes, struct parts *all, int root, bool in_place)
 {
     struct group *g = engine_group(c);
     int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHERV), most = 0, error = MPI_SUCCESS;
-    int result = pace(g, PACE_AHEAD_BYTES / UNEQUAL_AHEAD, 0, type);
+    int result = pace_unequal(g, g->size, type);
 
     if (result < 0)
         return collective_error(c, result);
@@ -197,7 +194,7 @@ static int scatter_unequal(struct mpi_comm *c, struct parts *all, void *part, in
 {
     struct group *g = engine_group(c);
     int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTERV), most = 0, error = MPI_SUCCESS;
-    int result = pace(g, PACE_AHEAD_BYTES / UNEQUAL_AHEAD, 0, type);
+    int result = pace_unequal(g, 1, type);
 
     if (result < 0)
         return collective_error(c, result);
