@@ -60,7 +60,7 @@ static const struct subject {
     {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL, NULL},
     {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
      "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false, NULL, NULL},
-    {"guest/cfs_random", "cfs", 1, 2, WITH_CFS, NULL, NULL, false, NULL, NULL},
+    {"guest/cfs_random", "cfs", 2, 2, WITH_CFS, NULL, NULL, false, NULL, NULL},
     {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true, NULL, NULL},
     {"guest/star", "exact", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
