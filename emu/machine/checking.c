@@ -42,6 +42,16 @@ static const struct {
 #define CALL_BYTES_MOST   256u /* of a function, up to its system call */
 #define ECALL             0x00000073u
 
+/* Where a library refuses a call by itself, or may do so: of MPI, whose calls return a class of errors then, and of
+ * newlib, which sets errno. */
+static const struct {
+    const char *function;
+    int refusal;
+} refusal_places[] = {{"mpi_fail", REFUSAL_SURE},    {"io_fail", REFUSAL_SURE},         {"__sflags", REFUSAL_SURE},
+                      {"__swsetup_r", REFUSAL_SURE}, {"__srefill_r", REFUSAL_IF_ERRNO}, {"_fseeko_r", REFUSAL_SURE},
+                      {"_setenv_r", REFUSAL_SURE},   {"_unsetenv_r", REFUSAL_SURE}};
+#define PLACES_OF_REFUSAL (sizeof refusal_places / sizeof *refusal_places)
+
 struct found {
     uint32_t node;
     char *text;
@@ -81,8 +91,10 @@ struct checking {
     struct unfinished_calls *unfinished;
     uint64_t running_va;                      /* of Vertex's proc_running */
     uint64_t (*failed_pc)[PLACES_OF_FAILURE]; /* by part of the job; 0: its program has no such symbol */
+    uint64_t (*refusal_pc)[PLACES_OF_REFUSAL];
     uint64_t (*opener_pc)[OPENERS];
-    uint64_t *reent_va; /* of newlib's _impure_ptr, which leads to errno */
+    uint64_t *reent_va;     /* of newlib's _impure_ptr, which leads to errno */
+    uint64_t *mpi_texts_va; /* of mpi_class_texts (libpio/mpi/inside.h) */
     struct found *found;
     size_t founds, found_room;
     bool *odd; /* by node: its types are told */
@@ -125,12 +137,17 @@ static void add_unread(struct machine *m, uint32_t node, uint64_t process)
 
 /* ---- Where a call has failed ---- */
 
-static void add_failure(struct machine *m, uint32_t node, const struct user_call *call, int32_t error)
+static void add_failure_text(struct machine *m, uint32_t node, const struct user_call *call, const char *why)
 {
     char text[ALIKE_TEXT_BYTES];
 
-    snprintf(text, sizeof text, "failed in %s: %s", call->text, errmap_text(error));
+    snprintf(text, sizeof text, "failed in %s: %s", call->text, why);
     add(m->checking, node, text);
+}
+
+static void add_failure(struct machine *m, uint32_t node, const struct user_call *call, int32_t error)
+{
+    add_failure_text(m, node, call, errmap_text(error));
 }
 
 /* The process that a node runs; 0 if that is unknown. */
@@ -182,6 +199,51 @@ static int32_t read_errno(const struct checking *c, uint32_t node, uint32_t part
                : 0;
 }
 
+/* The library is about to refuse the program's call, or may do so. */
+static void note_refusal(struct machine *m, uint32_t node, uint32_t part, int refusal)
+{
+    struct checking *c = m->checking;
+    struct user_call call = user_calls_find(c->calls, node, part);
+
+    if (call.back == 0)
+        return;
+    struct unfinished *u = unfinished_at(c->unfinished, node, running_process(c, node), &call);
+    if (u->refusal != REFUSAL_SURE)
+        u->refusal = unfinished_result_tells(u) ? refusal : REFUSAL_IF_ERRNO;
+    u->errno_before = read_errno(c, node, part);
+}
+
+/* MPI's text of a class of errors; codes that the program has added have none. */
+static void add_mpi_failure(struct machine *m, uint32_t node, uint32_t part, const struct user_call *call,
+                            uint32_t class)
+{
+    const struct checking *c = m->checking;
+    char text[128];
+    uint64_t va = 1;
+
+    for (uint32_t i = 0; i <= class && va != 0; i++)
+        if (target_read(&c->target, node, c->mpi_texts_va[part] + i * sizeof va, &va, sizeof va) != sizeof va)
+            va = 0;
+    if (va != 0)
+        text[target_read(&c->target, node, va, text, sizeof text - 1)] = '\0';
+    else
+        snprintf(text, sizeof text, "error code %" PRIu32, class);
+    add_failure_text(m, node, call, text);
+}
+
+/* A call of the program has returned that, and failed. */
+static void tell_failure(struct machine *m, uint32_t node, uint32_t part, const struct unfinished *u, uint64_t result)
+{
+    int32_t number = u->sets_errno || u->refusal ? read_errno(m->checking, node, part) : 0;
+    int32_t error = number > 0 ? -number : u->error;
+    bool is_told = u->error < 0 || u->refusal == REFUSAL_SURE || number != u->errno_before;
+
+    if (u->refusal == REFUSAL_SURE && strncmp(u->call.name, "MPI_", 4) == 0)
+        add_mpi_failure(m, node, part, &u->call, (uint32_t)result);
+    else if (is_told && error < 0 && !is_no_failure(error))
+        add_failure(m, node, &u->call, error);
+}
+
 /* ---- What processes open and await ---- */
 
 static void read_files(const struct checking *c, uint32_t node, uint64_t process, bool is_open[PROC_FILES])
@@ -205,6 +267,7 @@ static void begin_open(struct machine *m, uint32_t node, uint32_t part, uint32_t
         return;
     name[target_read(&c->target, node, r->x[REGISTER_A0 + openers[which].argument], name, sizeof name - 1)] = '\0';
     struct unfinished *u = unfinished_at(c->unfinished, node, running_process(c, node), &call);
+    u->refusal = REFUSAL_SURE;
     free(u->path);
     u->path = memory_copy_text(openers[which].instead ? openers[which].instead : one_line(name), sizeof name);
     read_files(c, node, u->process, u->is_open);
@@ -232,9 +295,9 @@ static void end_call(struct machine *m, uint32_t node, uint32_t part)
 
     if (!unfinished_take(c->unfinished, node, running_process(c, node), r->x[0], r->x[REGISTER_SP], &u))
         return;
-    int32_t number = u.sets_errno ? read_errno(c, node, part) : 0, error = number > 0 ? -number : u.error;
-    if (u.error < 0 && !is_no_failure(error) && unfinished_has_failed(&u, (int64_t)r->x[REGISTER_A0]))
-        add_failure(m, node, &u.call, error);
+    uint64_t result = r->x[REGISTER_A0];
+    if ((u.error < 0 || u.refusal) && unfinished_has_failed(&u, (int64_t)result))
+        tell_failure(m, node, part, &u, result);
     if (u.path)
         note_opened(c, node, &u);
     free(u.path);
@@ -317,6 +380,9 @@ static void look_at_user(struct machine *m, uint32_t node, uint32_t part, uint64
         end_call(m, node, part);
     if (which < PLACES_OF_FAILURE)
         note_failure(m, node, part, which);
+    for (uint32_t i = 0; i < PLACES_OF_REFUSAL; i++)
+        if (c->refusal_pc[part][i] == pc)
+            note_refusal(m, node, part, refusal_places[i].refusal);
     for (uint32_t i = 0; i < OPENERS; i++)
         if (c->opener_pc[part][i] == pc)
             begin_open(m, node, part, i);
@@ -432,10 +498,14 @@ static void open_program(struct checking *c, const struct job_part *part, uint32
     for (uint32_t k = 0; k < PLACES_OF_FAILURE; k++)
         if (find_failure_place(part, k, &c->failed_pc[i][k]))
             target_change_break(&c->target, c->failed_pc[i][k], true);
+    for (uint32_t k = 0; k < PLACES_OF_REFUSAL; k++)
+        if (where_find(part->fd, refusal_places[k].function, &c->refusal_pc[i][k]))
+            target_change_break(&c->target, c->refusal_pc[i][k] | DEBUG_ALWAYS, true);
     for (uint32_t k = 0; k < OPENERS; k++)
         if (where_find(part->fd, openers[k].function, &c->opener_pc[i][k]))
             target_change_break(&c->target, c->opener_pc[i][k] | DEBUG_ALWAYS, true);
     where_find(part->fd, "_impure_ptr", &c->reent_va[i]);
+    where_find(part->fd, "mpi_class_texts", &c->mpi_texts_va[i]);
 }
 
 static void open_programs(struct checking *c, const struct job *j)
@@ -444,8 +514,10 @@ static void open_programs(struct checking *c, const struct job *j)
     int *fd = memory_new(n, sizeof *fd);
 
     c->failed_pc = memory_new(n, sizeof *c->failed_pc);
+    c->refusal_pc = memory_new(n, sizeof *c->refusal_pc);
     c->opener_pc = memory_new(n, sizeof *c->opener_pc);
     c->reent_va = memory_new(n, sizeof *c->reent_va);
+    c->mpi_texts_va = memory_new(n, sizeof *c->mpi_texts_va);
     for (uint32_t i = 0; i < n; i++) {
         fd[i] = j->own[i].fd;
         open_program(c, &j->own[i], i);
@@ -496,8 +568,10 @@ void checking_close(struct machine *m)
         free(c->found[i].text);
     free(c->found);
     free(c->failed_pc);
+    free(c->refusal_pc);
     free(c->opener_pc);
     free(c->reent_va);
+    free(c->mpi_texts_va);
     unfinished_free(c->unfinished);
     user_calls_free(c->calls);
     free(c->odd);

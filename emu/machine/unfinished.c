@@ -127,6 +127,7 @@ static const struct {
     {"fwrite*", FAILS_ALWAYS}, {"posix_*", FAILS_POSITIVE},   {"MPI_*", FAILS_POSITIVE}, {"perror", FAILS_UNSEEN},
     {"rewind*", FAILS_UNSEEN}, {"setbuf*", FAILS_UNSEEN},     {"seekdir", FAILS_UNSEEN}, {"clearerr", FAILS_UNSEEN},
     {"free", FAILS_UNSEEN}};
+#define RESULTS (sizeof results / sizeof *results)
 
 static bool is_named(const char *name, const char *pattern)
 {
@@ -135,13 +136,21 @@ static bool is_named(const char *name, const char *pattern)
     return pattern[n] ? strncmp(name, pattern, n) == 0 : strcmp(name, pattern) == 0;
 }
 
+/* An index of `results`; behind its end: a negative result is a failure. */
+static size_t find_result(const struct unfinished *call)
+{
+    size_t i = 0;
+
+    while (i < RESULTS && !is_named(call->call.name, results[i].name))
+        i++;
+    return i;
+}
+
 bool unfinished_has_failed(const struct unfinished *call, int64_t a0)
 {
-    size_t i = 0, n = sizeof results / sizeof *results;
+    size_t i = find_result(call);
 
-    while (i < n && !is_named(call->call.name, results[i].name))
-        i++;
-    if (i == n)
+    if (i == RESULTS)
         return a0 < 0;
     switch (results[i].how) {
     case FAILS_NULL:
@@ -153,4 +162,11 @@ bool unfinished_has_failed(const struct unfinished *call, int64_t a0)
     default:
         return false;
     }
+}
+
+bool unfinished_result_tells(const struct unfinished *call)
+{
+    size_t i = find_result(call);
+
+    return i == RESULTS || results[i].how != FAILS_ALWAYS;
 }

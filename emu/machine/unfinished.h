@@ -14,8 +14,14 @@ struct unfinished_calls;
 struct unfinished {
     uint64_t process; /* its address in Vertex */
     struct user_call call;
-    int32_t error;            /* the last one, < 0; 0: none */
-    bool sets_errno;          /* the library has set errno to it */
+    int32_t error;   /* the last one, < 0; 0: none */
+    bool sets_errno; /* the library has set errno to it */
+    enum {
+        REFUSAL_NONE,
+        REFUSAL_IF_ERRNO, /* the library may refuse it by itself, and then sets errno, */
+        REFUSAL_SURE      /* or refuses it if it fails */
+    } refusal;
+    int32_t errno_before;     /* of a refusal */
     char *path;               /* of the file that it is to open; NULL: it opens none */
     bool is_open[PROC_FILES]; /* when it began */
 };
@@ -35,7 +41,9 @@ void unfinished_end(struct unfinished_calls *u, uint32_t node, uint64_t process,
                     void (*tell)(void *ctx, uint32_t node, const struct unfinished *call), void *ctx);
 bool unfinished_any(const struct unfinished_calls *u, uint32_t node);
 
-/* Whether a call with an error in its midst has failed, which has returned `a0`. */
+/* Whether a call that an error or a refusal concerns has failed, which has returned `a0`. */
 bool unfinished_has_failed(const struct unfinished *call, int64_t a0);
+/* Whether that is known from what it returns alone: not of those that return how much they have moved. */
+bool unfinished_result_tells(const struct unfinished *call);
 
 #endif

@@ -63,6 +63,21 @@ static void processes(char **argv)
     must_fail(!malloc(1u << 30));
 }
 
+/* What the C library refuses without a call of the kernel. */
+static void refused(void)
+{
+    FILE *f = fopen(there, "r");
+
+    must_fail(!fopen(there, "zz"));
+    must_fail(!fdopen(fileno(f), "q"));
+    must_fail(fputs(there, f) < 0);
+    must_fail(fprintf(f, "%d", failed) < 0);
+    must_fail(fseek(f, 0, 77) < 0);
+    must_fail(setenv("a=b", "c", 1) < 0);
+    must_fail(mkstemp(folder) < 0);
+    fclose(f);
+}
+
 /* A call back into the program: the innermost line counts. */
 static int compare(const void *a, const void *b)
 {
@@ -89,6 +104,12 @@ static void work(void)
     remove(other);
     free(malloc(10000));
     kill(getpid(), 0);
+    f = fopen(there, "r"); /* to its end, which is no failure, whatever errno is */
+    while (fgets(text, sizeof text, f))
+        ;
+    fgetc(f);
+    fread(text, 1, sizeof text, f);
+    fclose(f);
 }
 
 int main(int argc, char **argv)
@@ -116,6 +137,7 @@ int main(int argc, char **argv)
     files();
     names();
     processes(argv);
+    refused();
     qsort(text, 2, 1, compare);
     printf("%d failed\n", failed);
     return 0;

@@ -347,6 +347,25 @@ static void forgotten(void)
     MPI_Finalize();
 }
 
+/* Nobody looks at what they return: ncube run --check does. */
+static void returned_errors(void)
+{
+    int value[4] = {0};
+    MPI_File file;
+
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Send(value, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+    MPI_Comm_rank(MPI_COMM_NULL, &rank);
+    if (rank == 0)
+        MPI_Send(value, 4, MPI_INT, 1, 3, MPI_COMM_WORLD);
+    else
+        MPI_Recv(value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_File_open(MPI_COMM_WORLD, "/none", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    MPI_File_read(MPI_FILE_NULL, value, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+}
+
 static const struct test_case cases[] = {{"receive from each other", receive_from_each_other},
                                          {"synchronous to each other", synchronous_to_each_other},
                                          {"different collectives", different_collectives},
@@ -356,6 +375,7 @@ static const struct test_case cases[] = {{"receive from each other", receive_fro
                                          {"wait for any", wait_for_any},
                                          {"wait for a schedule", wait_for_a_schedule},
                                          {"unsupported", unsupported},
+                                         {"returned errors", returned_errors},
                                          {"many made and freed", many_made_and_freed},
                                          {"abort while others wait", abort_while_others_wait},
                                          {"no finalize", no_finalize},

@@ -75,6 +75,25 @@ ParameterizedTest(size_t *row, mpi, programs_end_as_they_should)
     guest_must_end(PROGRAM, &ends[*row].end, NULL, ends[*row].faults);
 }
 
+Test(mpi, errors_that_calls_return_are_listed_by_a_check)
+{
+    static const char *const lines[] = {
+        "nodes 0-1: each failed in MPI_Send, called in returned_errors (mpi_ends.c:358): MPI_ERR_RANK: not a valid "
+        "rank\n",
+        "nodes 0-1: each failed in MPI_Comm_rank, called in returned_errors (mpi_ends.c:359): MPI_ERR_COMM: ",
+        "node 1 failed in MPI_Recv, called in returned_errors (mpi_ends.c:363): MPI_ERR_TRUNCATE: message truncated\n",
+        "nodes 0-1: each failed in MPI_File_open, called in returned_errors (mpi_ends.c:364): MPI_ERR_ACCESS: ",
+        "nodes 0-1: each failed in MPI_File_read, called in returned_errors (mpi_ends.c:365): MPI_ERR_FILE: "};
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = "1", .program = PROGRAM, .args = {"returned errors"}, .options = {"--check"}});
+
+    cr_expect_eq(o.status, 0, "status %d", o.status);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        cr_expect_not_null(strstr(o.err, lines[i]), "no '%s' in: %s", lines[i], o.err);
+    cr_expect_eq(count_lines(o.err), 7, "%s", o.err);
+    outcome_free(&o);
+}
+
 /* A line that cannot leave its node is in the report; it comes when the others have been ended. */
 Test(mpi, a_line_that_a_full_channel_keeps)
 {

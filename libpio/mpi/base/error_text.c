@@ -3,7 +3,7 @@
 
 #include "libpio/mpi/base/inside.h"
 
-static const char *const texts[MPI_ERR_LASTCODE] = {
+const char *const mpi_class_texts[MPI_ERR_LASTCODE + 1] = {
     "MPI_SUCCESS: no error",
     "MPI_ERR_BUFFER: not a valid buffer",
     "MPI_ERR_COUNT: not a valid count",
@@ -66,5 +66,5 @@ static const char *const texts[MPI_ERR_LASTCODE] = {
 
 const char *mpi_class_text(int class)
 {
-    return class >= 0 && class < MPI_ERR_LASTCODE ? texts[class] : NULL;
+    return class >= 0 && class < MPI_ERR_LASTCODE ? mpi_class_texts[class] : NULL;
 }

@@ -118,7 +118,7 @@ int mpi_error_again(const struct mpi_note *note, int class)
     return class;
 }
 
-int mpi_fail(struct mpi_comm *c, int class)
+__attribute__((noinline)) int mpi_fail(struct mpi_comm *c, int class)
 {
     if (c->errhandler == MPI_ERRORS_ARE_FATAL)
         mpi_end_by_error(c, class);

@@ -169,7 +169,8 @@ struct mpi_note mpi_noted(int class);
 /* Notes it again; the call returns `class`. */
 int mpi_error_again(const struct mpi_note *note, int class);
 
-/* What a call on that communicator returns after an error, from 0 on: calls the error handler, which may not return. */
+/* What a call on that communicator returns after an error, from 0 on: calls the error handler, which may not return.
+ * ncube run --check stops there, and in io_fail of io_file.h. */
 int mpi_fail(struct mpi_comm *comm, int class);
 
 /* The way out of a call. */
@@ -200,6 +201,7 @@ _Noreturn void mpi_end_job(int status);
 
 /* The text of a class; NULL: there is none. */
 const char *mpi_class_text(int class);
+extern const char *const mpi_class_texts[MPI_ERR_LASTCODE + 1]; /* NULL ends them: for ncube run --check */
 
 /* Codes that the program has added (error_codes.c): the last one, NULL: there is none; a code's class, or, if it is
  * none, the code itself; and its text, NULL: it is none. */

@@ -27,7 +27,7 @@ void io_free_handle(MPI_File handle)
 
 /* ---- Errors ---- */
 
-static int fail(MPI_Errhandler handler, MPI_File handle, const struct mpi_comm *c, int class)
+__attribute__((noinline)) int io_fail(MPI_Errhandler handler, MPI_File handle, const struct mpi_comm *c, int class)
 {
     mpi_any_errhandler *function = handler == MPI_ERRORS_RETURN ? NULL : mpi_errhandler_function(handler);
 
@@ -40,13 +40,13 @@ static int fail(MPI_Errhandler handler, MPI_File handle, const struct mpi_comm *
 
 int io_leave(struct mpi_file *f, int class)
 {
-    return class == MPI_SUCCESS ? class : fail(f->errhandler, f->handle, f->comm, class);
+    return class == MPI_SUCCESS ? class : io_fail(f->errhandler, f->handle, f->comm, class);
 }
 
 int io_fail_without_file(int class)
 {
     mpi_must_run();
-    return fail(io_errhandler_at_first, MPI_FILE_NULL, mpi_world.comm[0], class);
+    return io_fail(io_errhandler_at_first, MPI_FILE_NULL, mpi_world.comm[0], class);
 }
 
 int io_no_file(MPI_File handle)

@@ -68,6 +68,9 @@ void io_free_handle(MPI_File handle);
 
 extern MPI_Errhandler io_errhandler_at_first; /* of files that are opened, and of MPI_FILE_NULL */
 
+/* What a call with that error handler returns after an error: the way of all of them, as mpi_fail of inside.h. */
+int io_fail(MPI_Errhandler handler, MPI_File handle, const struct mpi_comm *c, int class);
+
 /* The ways out of a call, as those of communicators (inside.h). */
 int io_leave(struct mpi_file *f, int class);
 int io_no_file(MPI_File handle);
