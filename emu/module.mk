@@ -20,7 +20,7 @@ CLIENTS_SOURCES := emu/link/clients.c emu/link/link.c emu/link/launch.c emu/link
     vertex/shared/file_parts.c emu/base/progress.c emu/base/memory.c $(wildcard emu/record/*.c) emu/base/new_file.c
 
 SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
-    tests/emu/test_disk_cmd.sh tests/emu/test_star_cmd.sh \
+    tests/emu/test_disk_cmd.sh tests/emu/test_star_cmd.sh tests/emu/test_no_turns.sh \
     tests/emu/test_options.sh tests/emu/test_report_cmd.sh tests/emu/test_progress.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
