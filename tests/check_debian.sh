@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs the README's two commands on a bare Debian 12 and 13, as a user who has only make and sudo; prints how both
-# ended, and the differences between the two.
+# ended, how long they took, and the differences between the two.
 #
 #   check_debian.sh [--package] [RELEASE...]    bookworm and trixie without one; as root, with debootstrap
 #
@@ -61,9 +61,12 @@ add_clone() {
 
 as_visitor() { # RELEASE NAME COMMAND: what it says goes to RELEASE.NAME
     status=0
-    env -i --default-signal PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 chroot "$root" \
-        su visitor -c "$3" >"$dir/$1.$2" 2>&1 </dev/null || status=$?
-    echo "debian $1: $2: exit status $status: $(tail -n 1 "$dir/$1.$2")"
+    TIMEFORMAT='%0R s, processor time %0U + %0S s'
+    {
+        time env -i --default-signal PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 chroot "$root" \
+            su visitor -c "$3" >"$dir/$1.$2" 2>&1 </dev/null || status=$?
+    } 2>"$dir/$1.time"
+    echo "debian $1: $2: exit status $status, $(cat "$dir/$1.time"): $(tail -n 1 "$dir/$1.$2")"
     [ $status -eq 0 ] || failed=1
 }
 
