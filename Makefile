@@ -14,6 +14,8 @@
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make bench-map    patterns and plans: plans, runs, ranks, gather and scatter
 #   make bench-cache  reads from the file server's data cache
+#   make check-cache  the data cache against its models, STEPS=1000000 requests with each setting, and a power cut at
+#                     every block that each sequence of calls writes
 #   make paper-000    the paper's study: build/paper-000/report.html, and the tables of docs/papers/000.md. This one,
 #                     paper-001 and figures run only what has changed since (build/measured)
 #   make study        speed-up of channel-disjoint routings on a 10-cube

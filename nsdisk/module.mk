@@ -1,6 +1,7 @@
 # nsdisk/: the file server. images/ links NSDISK_SRCS for the nodes; the tests link NSDISK_CORE on the host.
 #
 #   make bench-cache    reads of 4 KB from the data cache in a second, on this host
+#   make check-cache    the data cache against its models, a million requests with each setting; power cuts
 # The part of the mapping engine that views need
 NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_wire.c plan.c plan_move.c)
 NSDISK_DATA := $(addprefix nsdisk/ext2/,cache.c data_ask.c data_cache.c data_transfer.c data_write.c)
@@ -62,7 +63,14 @@ NSDISK_FUZZ := $(addprefix tests/nsdisk/,fuzz.c several.c drives.c model.c volum
 $(B)/tests/nsdisk/bench_data_cache: $(patsubst %.c,$(B)/obj/%.o,tests/nsdisk/bench_data_cache.c $(NSDISK_TEST))
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -o $@ $^
-.PHONY: bench-cache
+.PHONY: bench-cache check-cache
+# The data cache against its models, STEPS requests with each setting; then a power cut at every block of every sequence
+STEPS ?= 1000000
+CACHE_TESTS := $(addprefix $(B)/tests/nsdisk/,test_data_ask test_data_bytes test_data_cache test_crash test_crash_files)
+check-cache:
+	$(SUBMAKE) $(CACHE_TESTS)
+	@export NSDISK_STEPS=$(STEPS) NSDISK_ALL_CUTS=1; for t in $(CACHE_TESTS); do $$t || exit; done
+
 bench-cache:
 	$(SUBMAKE) $(B)/tests/nsdisk/bench_data_cache
 	@$(B)/tests/nsdisk/bench_data_cache

@@ -2,7 +2,7 @@
  * Askers of the data cache (nsdisk/ext2/data_cache.h) against a simulator that says what is a hit, which command is
  * given and which block goes. Writers are in test_data_bytes.
  *
- * NSDISK_STEPS=1000000 for the long version.
+ * NSDISK_STEPS=1000000 for the long version (make check-cache).
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "tests/nsdisk/ask_disk.h"
 
-TestSuite(data_ask, .timeout = 1200);
+TestSuite(data_ask, .timeout = 36000);
 
 /* ---- A simulator of reads ---- */
 

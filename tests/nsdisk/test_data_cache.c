@@ -208,7 +208,7 @@ static bool step(const struct drive_cache *set)
 }
 
 /* NSDISK_STEPS=1000000 for the long version. */
-Test(data_cache, agrees_with_a_model, .timeout = 600)
+Test(data_cache, agrees_with_a_model, .timeout = 36000)
 {
     const char *wanted = getenv("NSDISK_STEPS");
     uint32_t steps = wanted ? (uint32_t)atoi(wanted) : 30000;
