@@ -4,6 +4,7 @@
  */
 #include "libpio/mpi/base/info.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,14 @@ const char *info_value(MPI_Info handle, const char *key)
     struct pair *p = info ? *find(info, key) : NULL;
 
     return p ? p->value : NULL;
+}
+
+int info_number(MPI_Info handle, const char *key)
+{
+    const char *value = info_value(handle, key);
+    long n = value ? strtol(value, NULL, 10) : 0;
+
+    return n > 0 && n <= INT_MAX ? (int)n : 0;
 }
 
 int info_check(MPI_Info handle)

@@ -1,6 +1,6 @@
 /*
- * Pointers and accesses [13.4]. An access of one process is done when the call returns, the nonblocking
- * ones, too; collective calls are each process's own access, as no process has to wait for another in them.
+ * Pointers and accesses [13.4]. An access is done when the call returns, the nonblocking ones, too. Blocking collective
+ * calls are of all members together; nonblocking ones, in which nobody may wait, are each process's own access.
  */
 #include "libpio/mpi/types/datatype.h"
 #include "libpio/mpi/files/io_file.h"
@@ -84,9 +84,20 @@ int io_check(const struct mpi_file *f, const void *buf, int count, MPI_Datatype 
     return error;
 }
 
-/* At a place, or, if it is -1, at the individual pointer. */
+/* Takes part in a collective access without any data; returns the own error. */
+static int join(struct mpi_file *f, io_mover *move, bool writes, int error)
+{
+    const struct mpi_note own = mpi_noted(error);
+    long moved;
+
+    move(f, 0, NULL, 0, mpi_find_type(MPI_BYTE), writes, &moved);
+    return mpi_error_again(&own, error);
+}
+
+/* At a place, or, if it is -1, at the individual pointer. In a collective access, the others wait for one that is in
+ * error. */
 int io_access(struct mpi_file *f, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, bool writes,
-              MPI_Status *status)
+              MPI_Status *status, io_mover *move)
 {
     const struct mpi_type *t;
     MPI_Offset at = offset == IO_INDIVIDUAL ? f->position : offset * f->view.etype_bytes;
@@ -98,7 +109,9 @@ int io_access(struct mpi_file *f, MPI_Offset offset, const void *buf, int count,
     if (error == MPI_SUCCESS && offset != IO_INDIVIDUAL && f->amode & MPI_MODE_SEQUENTIAL)
         error = mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, "the file is open for sequential access", 0, 0);
     if (error == MPI_SUCCESS)
-        error = io_move(f, at, (void *)buf, count, t, writes, &moved);
+        error = move(f, at, (void *)buf, count, t, writes, &moved);
+    else if (move != io_move)
+        error = join(f, move, writes, error);
     if (error == MPI_SUCCESS && offset == IO_INDIVIDUAL)
         f->position += moved - moved % f->view.etype_bytes;
     status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, moved);
@@ -128,26 +141,26 @@ int io_give_request(struct mpi_file *f, int error, const MPI_Status *status, MPI
                               MPI_Status *status)                                                                \
     {                                                                                                            \
         IO_ENTER("File_" #name "_at");                                                                           \
-        return io_leave(f, io_access(f, offset, buf, count, datatype, writes, status));                          \
+        return io_leave(f, io_access(f, offset, buf, count, datatype, writes, status, io_move));                 \
     }                                                                                                            \
     MPI_NAME(File_##name##_at);                                                                                  \
     int PMPI_File_##name##_at_all(MPI_File fh, MPI_Offset offset, buffer *buf, int count, MPI_Datatype datatype, \
                                   MPI_Status *status)                                                            \
     {                                                                                                            \
         IO_ENTER("File_" #name "_at_all");                                                                       \
-        return io_leave(f, io_access(f, offset, buf, count, datatype, writes, status));                          \
+        return io_leave(f, io_access(f, offset, buf, count, datatype, writes, status, io_move_all));             \
     }                                                                                                            \
     MPI_NAME(File_##name##_at_all);                                                                              \
     int PMPI_File_##name(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)         \
     {                                                                                                            \
         IO_ENTER("File_" #name);                                                                                 \
-        return io_leave(f, io_access(f, IO_INDIVIDUAL, buf, count, datatype, writes, status));                   \
+        return io_leave(f, io_access(f, IO_INDIVIDUAL, buf, count, datatype, writes, status, io_move));          \
     }                                                                                                            \
     MPI_NAME(File_##name);                                                                                       \
     int PMPI_File_##name##_all(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)   \
     {                                                                                                            \
         IO_ENTER("File_" #name "_all");                                                                          \
-        return io_leave(f, io_access(f, IO_INDIVIDUAL, buf, count, datatype, writes, status));                   \
+        return io_leave(f, io_access(f, IO_INDIVIDUAL, buf, count, datatype, writes, status, io_move_all));      \
     }                                                                                                            \
     MPI_NAME(File_##name##_all);
 
@@ -155,11 +168,11 @@ BLOCKING(read, void, false)
 BLOCKING(write, const void, true)
 
 /* The body of a nonblocking call. */
-#define BEGIN(call, offset, writes)                                          \
-    MPI_Status status;                                                       \
-                                                                             \
-    IO_ENTER(call);                                                          \
-    int error = io_access(f, offset, buf, count, datatype, writes, &status); \
+#define BEGIN(call, offset, writes)                                                   \
+    MPI_Status status;                                                                \
+                                                                                      \
+    IO_ENTER(call);                                                                   \
+    int error = io_access(f, offset, buf, count, datatype, writes, &status, io_move); \
     return io_leave(f, io_give_request(f, error, &status, request))
 
 #define NONBLOCKING(name, buffer, writes)                                                                        \

@@ -5,6 +5,7 @@
  *              on the front end
  *   io_view    which bytes of the file a process sees, as a pattern of libpio/map
  *   io_move    data between the program's memory and the view
+ *   io_collective   the same of all members together, by two phases
  *   io_open, io_errors, io_calls, io_split, io_shared   the calls
  *
  * Every process has the file open by itself. The communicator is a duplicate, for collective calls.
@@ -40,8 +41,9 @@ struct io_view {
     MPI_Offset displacement;
     MPI_Datatype etype, filetype; /* the program's */
     long etype_bytes, filetype_bytes, filetype_extent;
-    struct plan *plan; /* where the view's bytes are; NULL: one after the other from the displacement on */
-    bool by_server;    /* the store has the view */
+    struct pattern *pattern; /* where the view's bytes are; NULL: one after the other from the displacement on */
+    struct plan *plan;       /* of it; NULL without one */
+    bool by_server;          /* the store has the view */
 };
 
 struct mpi_file {
@@ -51,10 +53,12 @@ struct mpi_file {
     const struct io_store *store;
     int fd, amode;
     struct io_view view;
-    MPI_Offset position;      /* the individual pointer, in bytes of the view */
-    bool is_split;            /* a split collective call has begun */
-    MPI_Status split;         /* what it has moved */
-    struct io_shared *shared; /* the shared pointer (io_shared.c) */
+    MPI_Offset position;              /* the individual pointer, in bytes of the view */
+    bool is_split;                    /* a split collective call has begun */
+    MPI_Status split;                 /* what it has moved */
+    struct io_shared *shared;         /* the shared pointer (io_shared.c) */
+    struct io_collective *collective; /* for collective accesses (io_collective.c); NULL: none since the view was set */
+    int holders;                      /* of a collective access that the hint cb_nodes asks for; 0: none */
     MPI_Info info;
     char name[]; /* without the store's prefix */
 };
@@ -107,6 +111,14 @@ MPI_Offset io_place(const struct io_view *v, MPI_Offset k);
 int io_move(struct mpi_file *f, MPI_Offset at, void *buf, int count, const struct mpi_type *t, bool writes,
             long *moved);
 
+/* ---- io_collective.c, if the program makes collective accesses ---- */
+
+/* As io_move, for all members together, each of which makes the call, also after an error: then with no elements. */
+int io_move_all(struct mpi_file *f, MPI_Offset at, void *buf, int count, const struct mpi_type *t, bool writes,
+                long *moved);
+/* Forgets what has been agreed on for a view. */
+void io_collective_drop(struct mpi_file *f) __attribute__((weak));
+
 /* ---- io_shared.c, if the program uses shared pointers ---- */
 
 int io_shared_open(struct mpi_file *f) __attribute__((weak));
@@ -118,9 +130,11 @@ int io_shared_reset(struct mpi_file *f, MPI_Offset at) __attribute__((weak));
 
 #define IO_INDIVIDUAL (-1ll) /* instead of an offset: the individual pointer */
 
-/* One process's access, its offset in etypes. A class. */
+/* An access by one of these movers, its offset in etypes. A class. */
+typedef int io_mover(struct mpi_file *f, MPI_Offset at, void *buf, int count, const struct mpi_type *t, bool writes,
+                     long *moved);
 int io_access(struct mpi_file *f, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, bool writes,
-              MPI_Status *status);
+              MPI_Status *status, io_mover *move);
 /* A request for what is done already, unless it has failed. */
 int io_give_request(struct mpi_file *f, int error, const MPI_Status *status, MPI_Request *request);
 /* The place that a seek leads to, in bytes of the view. */

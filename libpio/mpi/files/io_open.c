@@ -86,6 +86,7 @@ static struct mpi_file *new_file(const char *filename, int amode, MPI_Info info,
     f->store = store;
     f->amode = amode;
     f->info = info;
+    f->holders = info_number(info, "cb_nodes");
     strcpy(f->name, name);
     return f;
 }

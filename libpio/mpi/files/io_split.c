@@ -25,7 +25,7 @@ static int begin(struct mpi_file *f, MPI_Offset offset, const void *buf, int cou
     int error = io_begin_split(f);
 
     if (error == MPI_SUCCESS)
-        error = io_access(f, offset, buf, count, datatype, writes, &f->split);
+        error = io_access(f, offset, buf, count, datatype, writes, &f->split, io_move_all);
     return error;
 }
 

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,20 +92,11 @@ static const struct io_store plain = {.open = plain_open,
 
 /* ---- PIO files ---- */
 
-/* A hint that is a number; 0: it is not given, or none. */
-static int number_of(MPI_Info info, const char *key)
-{
-    const char *value = info_value(info, key);
-    long n = value ? strtol(value, NULL, 10) : 0;
-
-    return n > 0 && n <= INT_MAX ? (int)n : 0;
-}
-
 /* An existing file has the layout of its description. */
 static int pio_store_open(struct mpi_file *f, int flags)
 {
-    const struct pio_layout layout = {.disks = number_of(f->info, "striping_factor"),
-                                      .block_size = number_of(f->info, "striping_unit")};
+    const struct pio_layout layout = {.disks = info_number(f->info, "striping_factor"),
+                                      .block_size = info_number(f->info, "striping_unit")};
     int fd = flags & O_EXCL ? -1 : pio_open(f->name, flags & ~O_CREAT);
 
     return fd >= 0 || !(flags & O_CREAT) ? fd : pio_open_layout(f->name, flags, MODE, &layout);

@@ -133,10 +133,15 @@ static bool give_to_store(const struct mpi_file *f, const struct pattern *p)
 
 void io_drop_view(struct mpi_file *f)
 {
+    if (io_collective_drop)
+        io_collective_drop(f);
     if (f->view.by_server)
         f->store->set_view(f->fd, NULL, 0);
     plan_free(f->view.plan);
+    if (f->view.pattern)
+        pattern_free(f->view.pattern);
     f->view.plan = NULL;
+    f->view.pattern = NULL;
     f->view.by_server = false;
 }
 
@@ -161,12 +166,13 @@ int io_set_view(struct mpi_file *f, MPI_Offset displacement, MPI_Datatype etype,
                                    .etype_bytes = e->size,
                                    .filetype_bytes = t->size,
                                    .filetype_extent = t->extent,
+                                   .pattern = p,
                                    .plan = plan,
-                                   .by_server = p && give_to_store(f, p)};
+                                   .by_server = p && f->holders == 0 && give_to_store(f, p)};
         f->position = 0;
-    }
-    if (p)
+    } else if (p) {
         pattern_free(p);
+    }
     return error;
 }
 
