@@ -94,6 +94,7 @@ function picture(id, height, draw, describe) {
 
 /* ---- The cube ---- */
 
+const BEND = 0.12; /* of a channel between cubes, against its length */
 const cube = (() => {
   const dim = data.dimension, places = new Map(), step = [[1, 0], [0, 1], [0.42, -0.34]];
   let wide = 2.1, high = 2.1;
@@ -115,8 +116,9 @@ const cube = (() => {
     places.set(n.address, [right * (at + 0.5) / count, below ? low + gap : top - gap]);
   });
   places.set(HOST, [-0.9 - 0.03 * right, (low + top) / 2]);
-  return {places, left: -1.4 - 0.03 * right, right: right + 0.7, top: top - (io.length ? gap : 0) - 0.6,
-          low: low + (io.length > half ? gap : 0) + 0.6};
+  const room = Math.max(0.6, 0.3 + BEND / 2 * Math.max(...step.map(s => Math.hypot(...s)))); /* for the longest curve */
+  return {places, left: -0.8 - 0.03 * right - room, right: right + 0.1 + room, top: top - (io.length ? gap : 0) - room,
+          low: low + (io.length > half ? gap : 0) + room};
 })();
 
 /* The curve of a channel: straight within a small cube, bent between cubes; each direction on its own side. */
@@ -124,7 +126,7 @@ function curve(from, to, scale) {
   const a = cube.places.get(from), b = cube.places.get(to);
   if (!a || !b) return null;
   const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1;
-  const bend = (from < IO && to < IO && length > 1.5 ? 0.12 * length : 0) + 3.5 / scale;
+  const bend = (from < IO && to < IO && length > 1.5 ? BEND * length : 0) + 3.5 / scale;
   return [a, [(a[0] + b[0]) / 2 - dy / length * bend, (a[1] + b[1]) / 2 + dx / length * bend], b];
 }
 
