@@ -95,7 +95,7 @@ MACHINE_TEST_LIBS_test_kernel_ways := -lelf
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
 $(call host_test,machine/$(1),$(addprefix tests/machine/,command.c guest.c booted.c observe.c) \
-    $(MACHINE_TEST_SOURCES_$(1)),$(MACHINE_TEST_LIBS_$(1)))
+    emu/base/starved.c $(MACHINE_TEST_SOURCES_$(1)),$(MACHINE_TEST_LIBS_$(1)))
 $$(B)/tests/machine/$(1): | $$(PROGRAMS) $$(GUEST_PROGRAMS)
 endef
 

@@ -46,7 +46,8 @@ struct streams_of_test { /* -1: in memory */
 struct command command_start(char *const argv[], const void *input, size_t input_bytes);
 struct command command_start_on(char *const argv[], struct streams_of_test streams);
 
-/* Waits for its end. After a minute it is killed and the test fails. */
+/* Waits for its end. After a minute it is killed and the test fails; of the time in which it could have run counts
+ * what it got of the processors. */
 struct outcome command_wait(struct command *c);
 /* The same with another limit. */
 struct outcome command_wait_within(struct command *c, int limit_ms);
