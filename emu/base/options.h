@@ -63,8 +63,8 @@ struct options {                       /* of one command */
 /* Prints one line about a wrong command line and ends the process with OPTIONS_USAGE_STATUS. */
 void options_refuse(const struct options *o, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
-/* Prints one line about what could not be done, behind the program's name, as options_refuse does: "ncube: ...". Returns
- * OPTIONS_FAILED_STATUS. */
+/* Prints one line about what could not be done, behind the program's name, as options_refuse does: "ncube: ...".
+ * Returns OPTIONS_FAILED_STATUS. */
 int options_fail(const struct options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Opens descriptors 0 to 2 where they are closed. They are the program's streams: no file opened later may get them. */

@@ -139,6 +139,8 @@ static void keep_state(void *ctx, uint32_t hart, bool keep)
 {
     struct play *p = ctx;
 
+    cr_assert(!keep || !p->keeps[hart], "seed %u, hart %u: its last state is not forgotten", p->cast->seed, hart);
+    p->keeps[hart] = keep;
     p->kept[hart][0] = keep ? p->player[hart].place : UINT64_MAX;
     p->kept[hart][1] = p->player[hart].taken;
 }
@@ -148,6 +150,7 @@ static bool same_state(void *ctx, uint32_t hart)
     struct play *p = ctx;
     bool same = p->kept[hart][0] == p->player[hart].place && p->kept[hart][1] == p->player[hart].taken;
 
+    p->keeps[hart] = false;
     p->counts.same += same;
     return same;
 }
@@ -234,6 +237,7 @@ struct play *play_begin(const struct cast *cast, struct direction direction)
     struct sched_quiet quiet = any_quiet;
     quiet.passes = !cast->spells;
     sched_rely_on(p->sched, &quiet);
+    cr_assert_eq(p->harts.control->quantum_cycles, NCU_QUANTUM_CYCLES);
     p->harts.control->quantum_cycles = QUANTUM_CYCLES;
     return p;
 }
@@ -254,6 +258,7 @@ void play_run(struct play *p)
 
     while ((p->end = sched_run(p->sched, limit)) == SCHED_FINISHED && p->broken == NULL) {
         p->pause_wanted = false;
+        p->counts.paused++;
         if (p->cast->disturb_every > 0 && ++p->pauses % p->cast->disturb_every == 0)
             disturb(p);
     }

@@ -113,6 +113,7 @@ struct counts {
     uint64_t posts_full;            /* stops because the list of posts was full */
     uint64_t called;                /* stops because ncube needed the hart */
     uint64_t same;                  /* turns of a loop that were found the same */
+    uint64_t paused;                /* pauses of the scheduler */
 };
 
 struct play {
@@ -126,6 +127,7 @@ struct play {
     bool idle[HARTS], interrupt[HARTS], ended[HARTS];
     uint64_t answer[HARTS];
     uint64_t kept[HARTS][2]; /* states: the place, and the causes that the hart had taken */
+    bool keeps[HARTS];
     struct entry *log;
     uint32_t logged, log_most;
     unsigned asked, pauses;

@@ -16,6 +16,7 @@ struct lab {
     bool refuse;                     /* header() returns false */
     struct net_message *waiting[8];  /* that wait for net_accept, by cookie */
     struct net_message log[LOG_MAX]; /* as they were done */
+    uint64_t header[LOG_MAX];        /* cookies of the first ones, as their headers came */
     uint32_t headers, done;
     uint64_t now_cycles;    /* of the last done */
     uint32_t fault_channel; /* has parity errors */
@@ -26,6 +27,8 @@ static bool on_header(void *ctx, struct net_message *m, uint64_t now_cycles)
     struct lab *lab = ctx;
 
     cr_expect_eq(m->header_cycles, now_cycles);
+    if (lab->headers < LOG_MAX)
+        lab->header[lab->headers] = m->cookie;
     lab->headers++;
     if (lab->refuse)
         lab->waiting[m->cookie] = m;
@@ -351,6 +354,21 @@ Test(net, headers_of_one_cycle_are_served_by_channel_number_then_the_nodes_own)
         }
         lab_close(&lab);
     }
+}
+
+/* By all thirteen channels of a node, from its neighbours. */
+Test(net, headers_that_arrive_in_one_cycle_are_received_by_channel_number)
+{
+    struct lab lab;
+
+    lab_open(&lab, NODE_MAX_DIM, 0);
+    for (uint32_t d = NODE_MAX_DIM; d-- > 0;)
+        send(&lab, 0, 1u << d, 0, 0, d);
+    run_all(&lab);
+    cr_assert_eq(lab.headers, NODE_MAX_DIM);
+    for (uint32_t d = 0; d < NODE_MAX_DIM; d++)
+        cr_expect_eq(lab.header[d], d, "header %u is by channel %u", d, (uint32_t)lab.header[d]);
+    lab_close(&lab);
 }
 
 Test(net, a_channel_freed_in_the_cycle_of_a_request_goes_to_the_one_that_waits)

@@ -151,6 +151,7 @@ Test(sched_random, plays_have_the_same_effects_however_far_harts_run)
         {"filled the list of posts", sum.posts_full},
         {"was called", sum.called},
         {"was not executed, in a loop", sum.same},
+        {"stood still in a pause", sum.paused},
     };
     for (size_t i = 0; i < sizeof happened / sizeof *happened; i++)
         cr_expect_geq(happened[i].times, seeds / 100, "a hart %s: only %lu times", happened[i].name, happened[i].times);

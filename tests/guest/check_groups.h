@@ -1,6 +1,6 @@
 /*
- * The operations of groups, each against a plain reference that every member computes: check_all. For a program of PROCS
- * processes on each node (tests/guest/groups.c).
+ * check_all: the operations of groups, each against a plain reference that every member computes. For a program of
+ * PROCS processes on each node (tests/guest/groups.c).
  */
 #ifndef CHECK_GROUPS_H
 #define CHECK_GROUPS_H

@@ -1,6 +1,6 @@
 /*
- * Files by the calls of POSIX and <nio.h>. The same cases, of which some are in files_several.h, run on the front end and
- * on volumes:
+ * Files by the calls of POSIX and <nio.h>. The same cases, of which some are in files_several.h, run on the front end
+ * and on volumes:
  *
  *   files CASE PREFIX ...     PREFIX begins every name: "" or "//df00/"
  */

@@ -1,6 +1,6 @@
 /*
- * Of the program files (files.c), its only user: files of patterns by their names, and the cases with several nodes, with
- * transfers under way, and with runs one after the other.
+ * Of the program files (files.c), its only user: files of patterns by their names, and the cases with several nodes,
+ * with transfers under way, and with runs one after the other.
  */
 #ifndef FILES_SEVERAL_H
 #define FILES_SEVERAL_H
