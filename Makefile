@@ -88,8 +88,9 @@ $(B)/obj/%.o: %.c
 	$(call say,CC,$<)
 	$(CC) $(HOST_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
-# Tests are compiled more often than they need speed.
+# Tests are compiled more often than they need speed; those that start programs, and wait, need none.
 $(B)/obj/tests/%.o: HOST_CFLAGS += -O1
+$(B)/obj/tests/emu/test_%.o $(B)/obj/tests/machine/%.o: HOST_CFLAGS += -O0
 
 # $(call host_test,emu/test_net,emu/network/net.c emu/time/eventq.c,-lm): a Criterion test tests/emu/test_net.c and \
     what it links

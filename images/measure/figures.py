@@ -68,7 +68,7 @@ def block_global(lab):
                 "%.1f %%" % (100 * all_ / one), "%.1f" % (step / all_), "%.1f" % (apart / all_)]
 
     return table("nodes | each for itself, in step | scattered | global | of one node's read | speed-up, in step | "
-                 "scattered", row, [1, 3, 5])
+                 "scattered", row, [1, 3] if lab.sampled else [1, 3, 5])
 
 
 def disk_times(lab):
@@ -173,7 +173,7 @@ def block_groups(lab):
     return table("nodes | log2 n messages, us | barrier | broadcast, 8 B | all-reduce, 8 B | n - 1 parts by one "
                  "channel, us | gather, 64 B each | scatter, 64 B each | all-gather, 64 B each | exchange, 64 B each | "
                  "scan, 8 B | all-reduce, 64 KB: times by a channel | broadcast, 1 MB: of the channel",
-                 row, [2, 4, 8, 16, 50, 64, 256])
+                 row, [2, 4, 8, 16, 50] if lab.sampled else [2, 4, 8, 16, 50, 64, 256])
 
 
 def block_mpi(lab):
@@ -196,7 +196,8 @@ def block_mpi_collectives(lab):
                 "%.1f %%" % (100 * 1048576 * 9 / 20 / run.value("long="))]
 
     return table("ranks | MPI_Init, us | MPI_Barrier | group_barrier | MPI_Bcast, 8 B | group_broadcast | "
-                 "MPI_Allreduce, 8 B | group_all_reduce | MPI_Allreduce, 1 MB: of a channel", row, [1, 3, 6])
+                 "MPI_Allreduce, 8 B | group_all_reduce | MPI_Allreduce, 1 MB: of a channel", row,
+                 [1, 3] if lab.sampled else [1, 3, 6])
 
 
 def block_mpi_any(lab):
@@ -204,7 +205,8 @@ def block_mpi_any(lab):
         run = lab.run("-d", dim, lab.guest("mpi_costs"), "any")
         return ["%d" % ((1 << dim) - 1), "%.0f" % run.value("any="), "%.1f" % (run.value("init=") / 1000)]
 
-    return table("senders | MPI_Recv of any, us each | MPI_Init, ms", row, [3, 6, 9, 10])
+    return table("senders | MPI_Recv of any, us each | MPI_Init, ms", row,
+                 [3, 6] if lab.sampled else [3, 6, 9, 10])
 
 
 def on_one_drive(lab, dim, *words):

@@ -127,6 +127,11 @@ def renewed(path, block):
     return "\n".join(lines) + "\n"
 
 
+def blocks(path):
+    """The name and the text of each block of a page."""
+    return re.findall("^%s([^\n]*) -->\n(.*?)\n%s$" % (MARK, END), read(path), re.MULTILINE | re.DOTALL)
+
+
 def pages_with_blocks():
     return [path for path in ["README.md"] + sorted(glob.glob("docs/*.md")) if "\n" + MARK in "\n" + read(path)]
 

@@ -137,7 +137,7 @@ class Run:
 
 
 class Lab:
-    def __init__(self, build, kept, settings=()):
+    def __init__(self, build, kept, settings=(), sampled=False):
         self.build = os.path.abspath(build)
         self.ncube = self.build + "/bin/ncube"
         self.kept = os.path.abspath(kept)
@@ -154,6 +154,7 @@ class Lab:
         os.makedirs(self.kept, exist_ok=True)
         self.forget_dead()
         self.system = self.digest_system()
+        self.sampled, self.seed = sampled, hash_of(self.system)[:8]  # which rows a test takes; by which it draws some
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self.take_signal)
 

@@ -30,7 +30,7 @@ is_more() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 > b + 0) }'; }
 # ---- A report
 
 machine 2 "" "" >two.conf
-status "a short report" 0 experiments --out report --only figures --bytes 128K two.conf
+status "a short report" 0 experiments --out report --only figures --bytes 128K --keep kept two.conf
 same "nothing on standard error" "" "$(cat err)"
 same "what is written" "figure-7.svg figure-8.svg report.html report.md runs.json" "$(ls report | xargs)"
 same "the raw figures: transfers" 20 "$(grep -c '"write": {' report/runs.json)"
@@ -53,13 +53,13 @@ check "the user's images were not made" test ! -e own0.img
 
 server() { column "WRITE, 4 KB" 10; } # ms
 far() { grep -c "^\\* WRITE, [0-9]* KB, processor: .* less than the paper's" report/report.md; }
-status "service times" 0 experiments --out report --only service --bytes 16K two.conf
+status "service times" 0 experiments --out report --only service --bytes 128K --keep kept two.conf
 same "no sentence, as stated costs are within 10 % of the paper's" 0 "$(far)"
 slow=$(server)
-status "service times by instructions" 0 experiments --out report --only service --bytes 16K --set costs=instructions \
+status "service times by instructions" 0 experiments --out report --only service --bytes 128K --set costs=instructions \
     two.conf
 same "a sentence for what is far from the paper's, by more than 10 %" 2 "$(far)"
-status "with faster drives" 0 experiments --out report --only service --bytes 16K --set drives.rpm=7200 two.conf
+status "with faster drives" 0 experiments --out report --only service --bytes 128K --set drives.rpm=7200 two.conf
 check "they are faster" is_more "$slow" "$(server)"
 check "the report says what was set" grep -q '^Set on the command line, for all machines: drives.rpm=7200[.]' \
     report/report.md

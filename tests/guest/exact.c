@@ -494,10 +494,11 @@ static void catch_signals(const struct mix *mix)
     check_equal(setitimer(ITIMER_REAL, &alarms, NULL), 0);
 }
 
-static void begin(const struct mix *mix, uint64_t seed)
+/* Of the mix's messages, one in `parts` is sent. */
+static void begin(const struct mix *mix, uint64_t seed, int parts)
 {
     count_processes();
-    count = mix->messages;
+    count = mix->messages / parts;
     own_choice = seed * 7919 + (uint64_t)self;
     check(processes <= PROCESSES_MAX && count <= COUNT_MAX, "%d processes", processes);
     make_plan(mix, seed);
@@ -512,12 +513,12 @@ static void begin(const struct mix *mix, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    check(argc >= 3, "usage: exact MIX SEED [VOLUMES]");
+    check(argc >= 3, "usage: exact MIX SEED [VOLUMES [PARTS]]");
     const struct mix *mix = find_mix(argv[1]);
     uint64_t seed = strtoull(argv[2], NULL, 10);
 
     volumes = argc > 3 ? atoi(argv[3]) : 0;
-    begin(mix, seed);
+    begin(mix, seed, argc > 4 ? atoi(argv[4]) : 1);
     while (sent < count || to_come > 0)
         choose_act(mix)(mix);
     await_handled(mix);

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The virtual-time figures in README and docs/ are what this build measures, and so are the rates of the paper's Figures
-# 7 and 8.
+# The virtual-time figures in README and docs/ are what this build measures, without the rows that take longest; and so
+# are four rates of the paper's Figures 7 and 8, which each version of the system draws anew. make figures and make
+# paper-000 measure all.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/shell.sh
@@ -20,6 +21,6 @@ agree() { # TARGET of make that writes the pages, WORD of measure.py...
 }
 
 build=$1
-agree figures figures --check
-agree paper-000 rates
+agree figures figures --sample
+agree paper-000 rates --sample
 finish

@@ -40,8 +40,8 @@ for tool in dpkg-buildpackage dh fakeroot; do
     finish
 done
 
-# The build, but for most members of the nodes' libraries: lintian examines each by a process of its own. What the
-# package is compressed by does not matter here.
+# The build, but for most members of the nodes' libraries and most of their programs: lintian examines each by a process
+# of its own. What the package is compressed by does not matter here.
 newlib=$(cat "$build/newlib.path")
 mkdir "$scratch/build"
 cp -R "$build"/{bin,lib,include,examples,machines,measure,host} "$newlib" "$scratch/build"
@@ -50,6 +50,7 @@ echo "$build/${newlib##*/}" >"$build/newlib.path"
 for archive in "$build"/lib/*.a "$build/${newlib##*/}"/lib/*.a; do
     ar t "$archive" | tail -n +4 | xargs -r ar d "$archive"
 done
+find "$build/examples" -type f -perm /111 ! -name hello ! -path '*/mpi/pi' -delete
 export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
 
 status "make deb" 0 "$clone/images/package.sh" "$build"

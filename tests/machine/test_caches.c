@@ -42,10 +42,13 @@ static char *cached_machine(const char *folder, const char *name, const char *se
     return served_machine(folder, name, strstr(set, "aside") ? "concurrent" : "in-order", set, more);
 }
 
+#define SETTINGS_OF_A_CASE 3
+
 static const struct file_case {
     const char *dim, *name;
     int kilobytes, block_bytes;
 } file_cases[] = {
+    /* each with SETTINGS_OF_A_CASE of the settings in turn */
     {"0", "reads and writes", 1024, 1024},
     {"0", "reads and writes", 8192, 4096},
     {"0", "truncates and appends", 1024, 1024},
@@ -66,9 +69,10 @@ ParameterizedTest(size_t *row, caches, keep_files)
 {
     const struct file_case *c = &file_cases[*row];
 
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    for (size_t i = 0; i < SETTINGS_OF_A_CASE; i++) {
         char *folder = folder_with_images(1, c->kilobytes, c->block_bytes);
-        char *machine = cached_machine(folder, "cached.conf", settings[i], "");
+        char *machine =
+            cached_machine(folder, "cached.conf", settings[(*row + i) % (sizeof settings / sizeof *settings)], "");
 
         guest_must_pass(&(struct ncube_run){
             .dim = c->dim, .machine = machine, .program = "guest/files", .args = {c->name, "//df00/"}});

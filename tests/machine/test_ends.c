@@ -23,7 +23,7 @@
 
 TestSuite(ends, .timeout = 3600);
 
-#define MOMENTS       12
+#define MOMENTS       9
 #define MOMENT_MAX_MS 300
 
 static unsigned draw(unsigned *state)
@@ -137,7 +137,7 @@ ParameterizedTest(size_t *row, ends, leave_no_process_when_ncube_is_killed)
     const struct victim *v = &victims[*row];
     unsigned state = (unsigned)*row + 100;
 
-    for (int i = 0; i < MOMENTS / 2; i++) {
+    for (int i = 0; i < MOMENTS / 3; i++) {
         struct run r = start(v);
 
         pause_ms(draw(&state) % MOMENT_MAX_MS);

@@ -10,10 +10,10 @@ TestSuite(floods, .timeout = 600);
 static const struct flood {
     const char *what, *dim, *bytes, *count;
 } floods[] = {
-    {"computes", "1", "8", "6000"},   {"computes", "3", "8", "2000"},   {"computes", "3", "100", "2000"},
-    {"computes", "3", "1000", "800"}, {"computes", "4", "8", "1500"},   {"calls", "1", "8", "6000"},
-    {"calls", "3", "8", "2000"},      {"reads", "3", "8", "2000"},      {"reads", "3", "1000", "800"},
-    {"shares", "3", "8", "2000"},     {"computes", "3", "2000", "300"},
+    {"computes", "1", "8", "3000"},   {"computes", "3", "8", "1000"},   {"computes", "3", "100", "1000"},
+    {"computes", "3", "1000", "400"}, {"computes", "4", "8", "600"},    {"calls", "1", "8", "3000"},
+    {"calls", "3", "8", "1000"},      {"reads", "3", "8", "1000"},      {"reads", "3", "1000", "400"},
+    {"shares", "3", "8", "1000"},     {"computes", "3", "2000", "200"},
 };
 
 ParameterizedTestParameters(floods, leave_the_process_its_share)

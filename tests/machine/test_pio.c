@@ -80,7 +80,7 @@ static long sequences(void)
 {
     const char *n = getenv("SEQUENCES_IN_MACHINE");
 
-    return n ? strtol(n, NULL, 10) : 60;
+    return n ? strtol(n, NULL, 10) : 30;
 }
 
 static void must_pass(const char *dim, const char *program, const char *const args[4])

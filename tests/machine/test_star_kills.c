@@ -20,7 +20,7 @@ TestSuite(star_kills, .timeout = 7200);
 #define PROGRAM   "guest/star_kills"
 #define VOLUMES   3
 #define KILOBYTES 600
-#define MOMENTS   2
+#define MOMENTS   1
 
 static const struct kill {
     const char *name, *faults; /* of the machine file; %lu: when; NULL: the run ends then */

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUTS  160u /* of a scenario, unless NSDISK_ALL_CUTS is set */
-#define MARKS 8
+#define CUTS        80u /* of a scenario, unless NSDISK_ALL_CUTS is set */
+#define CACHED_CUTS 3u  /* with each setting of the data cache */
+#define MARKS       8
 
 struct volume v;
 uint8_t old[BIG], new[BIG];
@@ -59,7 +60,7 @@ static void run_with_cache(const struct scenario *s, uint32_t block_bytes)
     uint8_t *base = malloc(v.size);
     memcpy(base, v.bytes, v.size);
     uint32_t writes = run_during(s, UINT32_MAX);
-    uint32_t cuts = cache == volume_caches ? CUTS : CUTS / 50;
+    uint32_t cuts = cache == volume_caches ? CUTS : CACHED_CUTS;
     uint32_t step = getenv("NSDISK_ALL_CUTS") || writes < cuts ? 1 : writes / cuts + 1;
     for (uint32_t cut = 0; cut <= writes; cut += step) {
         memcpy(v.bytes, base, v.size);
