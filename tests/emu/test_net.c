@@ -17,7 +17,8 @@ struct lab {
     struct net_message *waiting[8];  /* that wait for net_accept, by cookie */
     struct net_message log[LOG_MAX]; /* as they were done */
     uint64_t header[LOG_MAX];        /* cookies of the first ones, as their headers came */
-    uint32_t headers, done;
+    struct net_use use[LOG_MAX];     /* the first uses of channels, as they ended */
+    uint32_t headers, done, uses;
     uint64_t now_cycles;    /* of the last done */
     uint32_t fault_channel; /* has parity errors */
 };
@@ -55,9 +56,19 @@ static int on_fault(void *ctx, const struct net_message *m, uint32_t channel, ui
     return channel == lab->fault_channel ? NCU_EPARITY : NCU_OK;
 }
 
+static void on_freed(void *ctx, const struct net_message *m, const struct net_use *use, uint64_t now_cycles)
+{
+    struct lab *lab = ctx;
+
+    (void)m;
+    cr_expect(use->asked_cycles <= use->taken_cycles && use->taken_cycles < now_cycles);
+    if (lab->uses < LOG_MAX)
+        lab->use[lab->uses++] = *use;
+}
+
 static void lab_open(struct lab *lab, uint32_t dim, uint32_t n_io)
 {
-    static const struct net_ops ops = {.header = on_header, .done = on_done, .fault = on_fault};
+    static const struct net_ops ops = {.header = on_header, .done = on_done, .fault = on_fault, .freed = on_freed};
 
     *lab = (struct lab){.topo = sandia_machine(dim, n_io), .queue = eventq_new(), .fault_channel = TOPO_NONE};
     lab->net = net_new(&lab->topo, lab->queue, &ops, lab);
@@ -381,8 +392,13 @@ Test(net, a_channel_freed_in_the_cycle_of_a_request_goes_to_the_one_that_waits)
     send(&lab, 117, 0, 1, 0, 3); /* asks in the cycle of the change */
     send(&lab, 351, 0, 1, 0, 4); /* asks in the cycle in which 3 frees it; no message waits */
     run_all(&lab);
-    for (uint64_t i = 1; i <= 4; i++)
+    static const uint64_t asked[] = {0, 50, 117, 351};
+    cr_assert_eq(lab.uses, 4);
+    for (uint64_t i = 1; i <= 4; i++) {
         cr_expect_eq(done_of(&lab, i)->done_cycles, 117 * i, "message %lu", (unsigned long)i);
+        cr_expect_eq(lab.use[i - 1].asked_cycles, asked[i - 1], "message %lu", (unsigned long)i);
+        cr_expect_eq(lab.use[i - 1].taken_cycles, 117 * (i - 1), "message %lu", (unsigned long)i);
+    }
     lab_close(&lab);
 }
 
