@@ -3,7 +3,7 @@
  *
  * `timing` names a preset (emu/model/software.h), or is a group that names one, or none, and changes some of it: the
  * network's times, whether it broadcasts, and what messages are charged, [send, receive, for each 1024 bytes], on
- * compute nodes and on I/O nodes.
+ * compute nodes and on I/O nodes; there also after a family's reply has left, for which the server then waits.
  *
  * `cycles` are the costs of classes of instructions: those that it names replace the preset's.
  *
@@ -73,14 +73,15 @@ static bool read_channels(struct config_reader *l, const config_setting_t *group
     return good;
 }
 
-static bool read_charges(struct config_reader *l, const config_setting_t *group, const char *key,
+static bool read_charges(struct config_reader *l, const config_setting_t *group, const char *key, uint32_t numbers,
                          struct software_cost *cost)
 {
-    int64_t cycles[3] = {0};
+    int64_t cycles[4] = {0};
     bool good;
 
-    if (read_cycles(l, group, key, 3, CHARGE_MAX_CYCLES, cycles, &good))
-        *cost = (struct software_cost){(uint32_t)cycles[0], (uint32_t)cycles[1], (uint32_t)cycles[2]};
+    if (read_cycles(l, group, key, numbers, CHARGE_MAX_CYCLES, cycles, &good))
+        *cost =
+            (struct software_cost){(uint32_t)cycles[0], (uint32_t)cycles[1], (uint32_t)cycles[2], (uint32_t)cycles[3]};
     return good;
 }
 
@@ -92,8 +93,8 @@ static bool change_preset(struct config_reader *l, const config_setting_t *group
     if (!setting_check_keys(&l->r, group, keys) || !read_preset(l, group, "preset", timing))
         return false;
     timing->channels = topo_times(&(struct topo){.times = timing->channels});
-    return read_channels(l, group, timing) && read_charges(l, group, "compute", &timing->software.compute) &&
-           read_charges(l, group, "io", &timing->software.io);
+    return read_channels(l, group, timing) && read_charges(l, group, "compute", 3, &timing->software.compute) &&
+           read_charges(l, group, "io", 4, &timing->software.io);
 }
 
 bool config_read_timing(struct config_reader *l, const config_setting_t *root)

@@ -333,7 +333,8 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
     if (!io)
         return;
     mailbox->drives = node->drives = io->ndrives;
-    mailbox->concurrent = node->concurrent = io->concurrent;
+    node->concurrent = io->concurrent;
+    mailbox->concurrent = !io->concurrent ? 0 : n->software.io.after_cycles == 0 ? 1 : 2;
     for (uint32_t d = 0; d < io->ndrives; d++) {
         node->drive[d].disk = disks[d];
         mailbox->drive_sectors[d] = disk_sectors(disks[d]);

@@ -20,7 +20,12 @@
  *   messages             no charge on compute nodes: 4 KB, requested and sent, take 2.05 and 1.92 MB/s; published: 2.2
  *                        and 2.0
  *   a KB on I/O nodes    1314 cycles: memset fills 11.5 MB/s there [P2 Table 2], so 1024 bytes take 84.9 us instead of
- *                        19.2 us. No table has a time for the rest of a message there: nothing is charged for it
+ *                        19.2 us
+ *   after a reply of     16200 cycles. The instructions of a block's request, but for its data, take 5000 cycles at a
+ *   an I/O node          compute node's speed; by memset, 48.7 MB/s there and 11.5 here, an I/O node's is 4.23 times
+ *                        less: 16200 cycles more. They come when the reply has left, for which the server waits: a
+ *                        lone client's block takes no longer than such a request of a compute node [P2 Table 2; section
+ *                        5: 2 MB/s on one node]
  *   broadcasts           none: circuits between two nodes; NX sends to all along a tree [P2 section 5.1]
  */
 #include "emu/model/software.h"
@@ -41,7 +46,7 @@ const struct timing timing_presets[] = {
                   .io = {.send_cycles = 420, .receive_cycles = 420, .kb_cycles = 205}}},
     {.channels = {.hop_cycles = 240, .byte_cycles = 7, .header_bytes = 8},
      .no_broadcasts = true,
-     .software = {.io = {.kb_cycles = 1314}},
+     .software = {.io = {.kb_cycles = 1314, .after_cycles = 16200}},
      .instructions = ipsc_860_instructions},
 };
 

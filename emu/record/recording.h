@@ -24,7 +24,7 @@
  * and programs takes other virtual times than before, as by a change of the network's, the drives' or an instruction's
  * model. A recording is replayed by the same versions only. */
 #define RECORDING_FORMAT 1
-#define RECORDING_TIMING 1
+#define RECORDING_TIMING 2
 
 struct recording;
 

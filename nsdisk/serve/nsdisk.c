@@ -165,6 +165,40 @@ static void loop_reply_parts(void *ctx, int to, int type, const void *head, size
     answer_parts(to, type, head, head_bytes, data, bytes);
 }
 
+/* ---- Paying after a reply: the server waits until it has left, as one of NX does in csend ---- */
+
+static long owed_bytes; /* of requests of families that have come since the last reply to one */
+
+static long loop_receive_owing(void *ctx, void *buf, size_t bytes, int *from, int *type)
+{
+    long n = loop_receive(ctx, buf, bytes, from, type);
+
+    if (n > 0 && N_IS_FAMILY_REQUEST(*type))
+        owed_bytes += n;
+    return n;
+}
+
+static void pay(int type, size_t bytes)
+{
+    if (!N_IS_FAMILY_REQUEST(type))
+        return;
+    trap_pay((long)bytes + owed_bytes);
+    owed_bytes = 0;
+}
+
+static void loop_reply_paying(void *ctx, int to, int type, const void *reply, size_t n)
+{
+    loop_reply(ctx, to, type, reply, n);
+    pay(type, n);
+}
+
+static void loop_reply_parts_paying(void *ctx, int to, int type, const void *head, size_t head_bytes, const void *data,
+                                    size_t bytes)
+{
+    loop_reply_parts(ctx, to, type, head, head_bytes, data, bytes);
+    pay(type, head_bytes + bytes);
+}
+
 static long loop_disk_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors,
                             int type)
 {
@@ -181,12 +215,13 @@ static long loop_disk_end(void *ctx, struct abi_disk_done *done, bool wait)
 /* Without memory for it, requests are served in order. */
 static struct loop *start_loop(struct server *s, const struct abi_drive *info, uint32_t drives)
 {
-    static const struct loop_node node = {loop_receive, loop_reply, loop_reply_parts, loop_disk_start, loop_disk_end,
-                                          NULL,         NULL};
+    static const struct loop_node node[2] = {
+        {loop_receive, loop_reply, loop_reply_parts, loop_disk_start, loop_disk_end, NULL, NULL},
+        {loop_receive_owing, loop_reply_paying, loop_reply_parts_paying, loop_disk_start, loop_disk_end, NULL, NULL}};
 
     if (drives == 0 || !info->concurrent)
         return NULL;
-    struct loop *l = loop_new(s, &node, drives, file_io_bytes(info->ram_bytes));
+    struct loop *l = loop_new(s, &node[info->concurrent - 1], drives, file_io_bytes(info->ram_bytes));
     if (!l)
         console_write(NULL, "nsdisk: not enough memory for concurrent service; requests are served in order");
     return l;

@@ -107,19 +107,20 @@ Test(config, timing_is_a_preset_or_changes_one)
         uint32_t alu, branch; /* cycles; 0: not changed */
     } c[] = {
         {"", {45, 9, 8}, false, {{0}, {0}}, 0, 0},
-        {"timing = \"wang-leiss\";", {45, 9, 8}, false, {{420, 420, 205}, {420, 420, 205}}, 0, 0},
-        {"timing = \"ipsc-860\";", {240, 7, 8}, true, {{0}, {0, 0, 1314}}, 1, 1},
-        {"timing = { preset = \"ipsc-860\"; broadcasts = 1; };", {240, 7, 8}, false, {{0}, {0, 0, 1314}}, 1, 1},
+        {"timing = \"wang-leiss\";", {45, 9, 8}, false, {{420, 420, 205, 0}, {420, 420, 205, 0}}, 0, 0},
+        {"timing = \"ipsc-860\";", {240, 7, 8}, true, {{0}, {0, 0, 1314, 16200}}, 1, 1},
+        {"timing = { preset = \"ipsc-860\"; broadcasts = 1; };", {240, 7, 8}, false, {{0}, {0, 0, 1314, 16200}}, 1, 1},
+        {"timing = { io = [0, 0, 10, 7]; };", {45, 9, 8}, false, {{0}, {0, 0, 10, 7}}, 0, 0},
         {"timing = { preset = \"ipsc-860\"; io = []; hop_cycles = 100; };", {100, 7, 8}, true, {{0}, {0}}, 1, 1},
         {"timing = { preset = \"wang-leiss\"; compute = [1, 2]; header_bytes = 4; };",
          {45, 9, 4},
          false,
-         {{1, 2, 0}, {420, 420, 205}},
+         {{1, 2, 0, 0}, {420, 420, 205, 0}},
          0,
          0},
         {"timing = { byte_cycles = 2; broadcasts = 0; };", {45, 2, 8}, true, {{0}, {0}}, 0, 0},
         {"timing = {};", {45, 9, 8}, false, {{0}, {0}}, 0, 0},
-        {"cycles = { branch = 5; }; timing = \"ipsc-860\";", {240, 7, 8}, true, {{0}, {0, 0, 1314}}, 1, 5},
+        {"cycles = { branch = 5; }; timing = \"ipsc-860\";", {240, 7, 8}, true, {{0}, {0, 0, 1314, 16200}}, 1, 5},
     };
 
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
@@ -395,7 +396,9 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: broadcasts = 2 is out of range; it must be an integer from 0 to 1"},
         {"dim = 5;\ntiming = {\n  compute = [50001]; };\n",
          "m.conf:3: 50001 is out of range; it must be an integer from 0 to 50000"},
-        {"dim = 5;\ntiming = {\n  io = [1, 2, 3, 4]; };\n", "m.conf:3: 'io' has 4 elements; at most 3 are possible"},
+        {"dim = 5;\ntiming = {\n  compute = [1, 2, 3, 4]; };\n",
+         "m.conf:3: 'compute' has 4 elements; at most 3 are possible"},
+        {"dim = 5;\ntiming = {\n  io = [1, 2, 3, 4, 5]; };\n", "m.conf:3: 'io' has 5 elements; at most 4 are possible"},
         {"dim = 5;\ncosts = \"1992\";\n", "m.conf:2: costs = '1992'; known: instructions"},
         {"dim = 5;\ncosts = { writes = [1]; };\n",
          "m.conf:2: unknown key 'writes'; known here: open, close, read, write, stat, truncate, sync, stat_name, "

@@ -269,7 +269,7 @@ static void unknown_traps(void)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         check(trap(numbers[i]) == -N_ENOSYS, "trap %ld", numbers[i]);
     check(trap(TRAP_disk_info) < 0 && trap(TRAP_disk_io) < 0 && trap(TRAP_disk_start) < 0 && trap(TRAP_disk_end) < 0 &&
-              trap(TRAP_disk_or_read) < 0,
+              trap(TRAP_disk_or_read) < 0 && trap(TRAP_reply) < 0 && trap(TRAP_pay) < 0,
           "a compute node has drives");
 }
 

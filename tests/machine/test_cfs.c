@@ -196,17 +196,45 @@ static double value(const char *line, const char *name)
     return strtod(at + strlen(name), NULL);
 }
 
-static char *bench(const char *dim, const char *test, const char *op, const char *words[5])
+static char *bench_timed(const char *timing, const char *dim, const char *test, const char *op, const char *words[5])
 {
     struct ncube_run r = {.dim = dim,
                           .program = "examples/cfsbench",
                           .args = {test, op, words[0], words[1], words[2], words[3], words[4]}};
-    struct outcome o = run(r, "timing = \"ipsc-860\";", true);
+    struct outcome o = run(r, timing, true);
 
     cr_assert_eq(o.status, 0, "%s", o.err);
     char *line = format("%s", o.out);
     outcome_free(&o);
     return line;
+}
+
+static char *bench(const char *dim, const char *test, const char *op, const char *words[5])
+{
+    return bench_timed("timing = \"ipsc-860\";", dim, test, op, words);
+}
+
+/* Time on the clock of so many nodes that read all of a file, by calls of 4 KB, with that charge after a reply. */
+static double read_by_all(const char *nodes, const char *after)
+{
+    char *timing = format("timing = { preset = \"ipsc-860\"; io = [0, 0, 0, %s]; };", after);
+    const char *words[5] = {nodes, "block=4K", "file=256K"};
+    char *line = bench_timed(timing, "3", "bcast", "read", words);
+    double us = value(line, " us=");
+
+    free(line);
+    free(timing);
+    return us;
+}
+
+/* A lone client asks one disk after the other, and does not see what a server does when its reply has left; eight wait
+ * for it. */
+Test(cfs, a_server_pays_when_its_reply_has_left)
+{
+    const double alone = read_by_all("nodes=1", "0"), together = read_by_all("nodes=8", "0");
+
+    cr_expect_lt(read_by_all("nodes=1", "20000"), 1.05 * alone);
+    cr_expect_gt(read_by_all("nodes=8", "20000"), 1.3 * together);
 }
 
 /* With one node that has all of the file in one block, parts and interleaved blocks are the same [P2 section 5.2],
@@ -262,10 +290,19 @@ static char *plain_machine(const char *folder, int disks)
     return cfs_machine(folder, "");
 }
 
+static char *paying_machine(const char *folder, int disks)
+{
+    (void)disks;
+    return cfs_machine(folder, "timing = \"ipsc-860\";");
+}
+
+/* Servers that pay after their replies wait for them, too. */
 Test(cfs, repeats_every_event)
 {
-    const struct images_of_test images = {DISKS, 8192, 4096, plain_machine};
+    const struct images_of_test plain = {DISKS, 8192, 4096, plain_machine};
+    const struct images_of_test paying = {DISKS, 8192, 4096, paying_machine};
+    const struct ncube_run run = {.dim = "2", .program = "guest/cfs", .args = {"calls"}};
 
-    ncube_must_repeat_on(&images, (struct ncube_run){.dim = "2", .program = "guest/cfs", .args = {"calls"}},
-                         "passed\n");
+    ncube_must_repeat_on(&plain, run, "passed\n");
+    ncube_must_repeat_on(&paying, run, "passed\n");
 }

@@ -150,7 +150,10 @@
                         /*                                      server's time limit has passed, and it   */ \
                         /*                                      does not just hold the request; 0        */ \
     X(reply, 91)        /* head bytes data bytes dest type      as nwrite, of both in one message; I/O   */ \
-                        /*                                      nodes only                               */
+                        /*                                      nodes only                               */ \
+    X(pay, 92)          /* bytes                                when all that nsdisk sends has left: 0;  */ \
+                        /*                                      charged as a reply and the request, of   */ \
+                        /*                                      so many bytes (charge.h); I/O nodes only */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -244,7 +247,8 @@ struct abi_drive {
     uint64_t boot_number;
     char volume[16];
     struct drive_cache cache;
-    uint64_t concurrent; /* 1: the drives work at the same time, and nsdisk serves several requests at once */
+    uint64_t concurrent; /* 1: the drives work at the same time, and nsdisk serves several requests at once; 2: the
+                          * same, and it pays for those of families after its replies (pay) */
 };
 
 /* ---- Pipes between the processes of a node, and poll ---- */

@@ -295,6 +295,7 @@ _Static_assert(sizeof(struct ncu_cause) == 64, "ncu_cause layout");
 struct software_cost {
     uint32_t send_cycles, receive_cycles;
     uint32_t kb_cycles; /* for each 1024 bytes */
+    uint32_t after_cycles; /* I/O node: nsdisk's, when its reply to a family's request has left; 0: it does not wait */
 };
 
 struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
@@ -313,9 +314,10 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint64_t boot_number; /* differs between two boots of the same machine image; part of every SFID */
     uint32_t broadcasts;  /* 1: SEND to a subcube is possible */
     struct software_cost software;
-    uint32_t concurrent; /* I/O node: 1: its drives work at the same time, and nsdisk serves several requests at once */
+    uint32_t concurrent; /* I/O node: 1: its drives work at the same time, and nsdisk serves several requests at once;
+                          * 2: the same, and software.after_cycles is set */
     uint32_t server_limit_s; /* virtual time; a file server that makes no progress for so long counts as dead */
-    char pad[0x170 - 0x080 - 0x20 - 32 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
+    char pad[0x170 - 0x080 - 0x20 - 36 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
     /* 0x170 */
     uint32_t attention; /* enum ncu_attention, written by the NCU for each interrupt and for causes at ENTER */
     /* 0x174 written by Vertex */

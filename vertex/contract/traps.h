@@ -128,6 +128,7 @@ long trap_disk_io(long drive, long write, uint64_t sector, void *buf, long secto
 long trap_disk_start(long drive, long write, uint64_t sector, void *buf, long sectors, long type);
 long trap_disk_end(struct abi_disk_done *done, long wait);
 long trap_reply(const void *head, long head_bytes, const void *data, long bytes, long dest, long type);
+long trap_pay(long bytes);
 long trap_message_or_disk(void *buf, long bytes, int *src, int *type); /* disk_or_read, as trap_read_message */
 
 #endif

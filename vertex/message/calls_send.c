@@ -13,6 +13,7 @@
 #include "vertex/message/lost.h"
 #include "vertex/message/sends.h"
 #include "vertex/message/stated.h"
+#include "vertex/process/dispatch.h"
 #include "vertex/process/kin.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"
@@ -130,6 +131,19 @@ RARE int64_t sys_reply(struct proc *p, const uint64_t *arg)
     }
     message_note_copy();
     calls_send(p, m, (int32_t)arg[4], (uint32_t)arg[5]);
+    return 0;
+}
+
+/* nsdisk has answered a family's request, and waits until the reply has left. */
+RARE int64_t sys_pay(struct proc *p, const uint64_t *arg)
+{
+    if (!p->builtin)
+        return -N_EPERM;
+    if (arg[0] > 2 * MESSAGE_MAX_BYTES)
+        return -N_EINVAL;
+    while (sends_of(p->procid) > 0)
+        sched_wait_for_sends();
+    charge_after(arg[0]);
     return 0;
 }
 
