@@ -3,17 +3,21 @@
  * or interleaved, and the time is that of all of them.
  *
  *   cfsbench TEST OP nodes=N block=B [file=BYTES] [disks=D] [first=F] [async=0] [skew_us=U seed=S]
- *            [group=G turn=part|call]
+ *            [group=G turn=part|call|none [own=1]] [readers=R]
  *
  *   TEST   part    node i has bytes [i S / N, (i + 1) S / N) of a file of S bytes
  *          inter   block j of node i is block j N + i
  *          bcast   every node reads all of it
  *          one     as part, with one node: the rate of a disk where disks=1
  *          open    opens the file, reads or writes a byte, closes it
+ *          tree    every node gets all of it: R nodes (8) read a part each, which a tree of messages carries to all
+ *                  [P2 section 5.1]; of all nodes
+ *          stages  no file: nodes begin and end at different times, as in [P2 Figure 2]
  *   OP     read, write
  *
  * group=G: the nodes are in G groups, in each of which one is active at a time [P2 section 7.0]: for the whole of its
- * part, or with turn=call for one call, after which the next one has its turn.
+ * part, or with turn=call for one call, after which the next one has its turn; turn=none: all are. own=1: each group
+ * has a file of its own, of S / G bytes, on a disk of its own, group g's on disk g mod D.
  *
  * Nodes F to F + N - 1 work, the others wait. As [P2 section 4.0]: synchronize, start the clock, open, transfer, close,
  * synchronize, stop the clock; the file is preallocated. Data is checked with the clock stopped. The file is made
@@ -21,14 +25,16 @@
  *
  *   cfs test=part op=read nodes=64 block=65536 bytes=134217728 us=... mb_s=... requests=... moved=... needed=...
  *
- *   ... begin_us=... end_us=...
+ *   ... begin_us=... end_us=... alone_us=...
  *
- * where a MB has 2^20 bytes, the counts are those of all disks while the clock ran, `moved` the blocks that commands
- * of drives have read or written in it, and `needed` those that the test is about.
+ * where us is the time of all, and alone_us the longest that a node has measured of its own, without synchronization; a
+ * MB has 2^20 bytes, the counts are those of all disks while the clock ran, `moved` the blocks that commands of drives
+ * have read or written in it, and `needed` those that the test is about.
  */
 #include <cfs.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <group.h>
 #include <nself.h>
 #include <npara_prt.h>
 #include <ntime.h>
@@ -38,23 +44,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME  "/cfs/bench"
-#define SYNC  1
-#define TURN  2
-#define DISKS 32
+#define NAME    "/cfs/bench"
+#define SYNC    1
+#define TURN    2
+#define DISKS   32
+#define UNIT_US 100000. /* of stages */
 
-enum test { PART, INTER, BCAST, ONE, OPEN, TESTS };
-static const char *const test_names[TESTS] = {"part", "inter", "bcast", "one", "open"};
+enum test { PART, INTER, BCAST, ONE, OPEN, TREE, STAGES, TESTS };
+static const char *const test_names[TESTS] = {"part", "inter", "bcast", "one", "open", "tree", "stages"};
 
 static struct {
     enum test test;
-    int write, nodes, first, async, disks, skew_us, groups, by_call;
+    int write, nodes, first, async, disks, skew_us, groups, own, readers;
+    char turn; /* 'p': for a part, 'c': for a call, 'n': none */
     long block, file;
     unsigned seed;
-} o = {.nodes = 1, .block = 4096, .file = 1L << 20, .disks = 0, .seed = 1};
+} o = {.nodes = 1, .block = 4096, .file = 1L << 20, .disks = 0, .seed = 1, .readers = 8, .turn = 'p'};
 
 static int own, all, works;
+static double alone_us; /* what this node has measured */
 static unsigned char *buf;
+static struct group everybody; /* of tree */
 
 /* ---- Arguments ---- */
 
@@ -62,8 +72,10 @@ static void usage(const char *what)
 {
     if (own == 0)
         fprintf(stderr,
-                "cfsbench: '%s'; usage: cfsbench part|inter|bcast|one|open read|write nodes=N block=B [file=BYTES] "
-                "[disks=D] [first=F] [async=0|1] [skew_us=U] [seed=S] [group=G] [turn=part|call]\n",
+                "cfsbench: '%s'; usage: cfsbench part|inter|bcast|one|open|tree|stages read|write nodes=N block=B "
+                "[file=BYTES] [disks=D] [first=F] [async=0|1] [skew_us=U] [seed=S] [group=G] "
+                "[turn=part|call|none] "
+                "[own=0|1] [readers=R]\n",
                 what);
     exit(2);
 }
@@ -95,30 +107,49 @@ static int is_key(const char *word, const char *key, long *value)
 
 static void read_word(const char *word)
 {
+    const struct {
+        const char *key;
+        int *value;
+    } ints[] = {{"nodes", &o.nodes},     {"disks", &o.disks},  {"first", &o.first}, {"async", &o.async},
+                {"skew_us", &o.skew_us}, {"group", &o.groups}, {"own", &o.own},     {"readers", &o.readers}};
     long n;
 
-    if (is_key(word, "nodes", &n))
-        o.nodes = (int)n;
-    else if (is_key(word, "block", &n))
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
+        if (is_key(word, ints[i].key, &n)) {
+            *ints[i].value = (int)n;
+            return;
+        }
+    if (is_key(word, "block", &n))
         o.block = n;
     else if (is_key(word, "file", &n))
         o.file = n;
-    else if (is_key(word, "disks", &n))
-        o.disks = (int)n;
-    else if (is_key(word, "first", &n))
-        o.first = (int)n;
-    else if (is_key(word, "async", &n))
-        o.async = (int)n;
-    else if (is_key(word, "skew_us", &n))
-        o.skew_us = (int)n;
     else if (is_key(word, "seed", &n))
         o.seed = (unsigned)n;
-    else if (is_key(word, "group", &n))
-        o.groups = (int)n;
-    else if (strcmp(word, "turn=call") == 0 || strcmp(word, "turn=part") == 0)
-        o.by_call = word[5] == 'c';
+    else if (strcmp(word, "turn=call") == 0 || strcmp(word, "turn=part") == 0 || strcmp(word, "turn=none") == 0)
+        o.turn = word[5];
     else
         usage(word);
+}
+
+static void check_arguments(void)
+{
+    const int shares = o.own ? o.groups : 1; /* files */
+
+    if (o.nodes < 1 || o.first + o.nodes > all)
+        usage("nodes");
+    if (o.groups > 0 && o.nodes > o.groups && o.nodes % o.groups != 0)
+        usage("group: does not divide nodes");
+    if (o.own && (o.test != PART || o.groups < 1 || o.nodes % o.groups != 0))
+        usage("own: of the groups of part");
+    if (o.block < 1 || o.block > 4 << 20)
+        usage("block");
+    if (o.test != OPEN && o.test != BCAST && o.test != STAGES && o.file % ((long)o.nodes * o.block) != 0)
+        usage("file: no multiple of nodes x block");
+    if (o.test == TREE &&
+        (o.nodes != all || o.write || o.readers < 1 || o.readers > all || o.file % ((long)o.readers * o.block) != 0))
+        usage("readers: tree reads on all nodes, by readers that divide the file's blocks");
+    if (o.disks > cfs_disks() || cfs_disks() == 0 || (shares > 1 && o.file % shares != 0))
+        usage("disks");
 }
 
 static void read_arguments(int argc, char **argv)
@@ -134,16 +165,7 @@ static void read_arguments(int argc, char **argv)
         usage(argv[2]);
     for (int i = 3; i < argc; i++)
         read_word(argv[i]);
-    if (o.nodes < 1 || o.first + o.nodes > all)
-        usage("nodes");
-    if (o.groups > 0 && o.nodes > o.groups && o.nodes % o.groups != 0)
-        usage("group: does not divide nodes");
-    if (o.block < 1 || o.block > 4 << 20)
-        usage("block");
-    if (o.test != OPEN && o.test != BCAST && o.file % ((long)o.nodes * o.block) != 0)
-        usage("file: no multiple of nodes x block");
-    if (o.disks > cfs_disks() || cfs_disks() == 0)
-        usage("disks");
+    check_arguments();
 }
 
 /* ---- The file ---- */
@@ -182,16 +204,17 @@ static void check(long at, long n)
     }
 }
 
-/* Where block i of this node is. -1: it has no more. */
+/* Where block i of this node is in its file. -1: it has no more. */
 static long place(long i)
 {
-    const long node = own - o.first, part = o.file / o.nodes;
+    const long shares = o.test == TREE ? o.readers : o.nodes, part = o.file / shares, member = own - o.first;
+    const long node = o.own ? member / o.groups : member;
 
     if (o.test == INTER)
         return (i * o.nodes + node) * o.block < o.file ? (i * o.nodes + node) * o.block : -1;
     if (o.test == BCAST)
         return i * o.block < o.file ? i * o.block : -1;
-    return i * o.block < part ? node * part + i * o.block : -1;
+    return i * o.block < part && node < shares ? node * part + i * o.block : -1;
 }
 
 static long bytes_at(long at)
@@ -199,31 +222,47 @@ static long bytes_at(long at)
     return o.file - at < o.block ? o.file - at : o.block;
 }
 
-/* Node 0 makes a preallocated file anew, on so many disks. */
-static void make(void)
+/* A group's file; the only one. */
+static const char *name_of(int group)
 {
+    static char name[32];
+
+    snprintf(name, sizeof name, o.own ? NAME "%d" : NAME, group);
+    return name;
+}
+
+static const char *own_name(void)
+{
+    return name_of(o.own ? (own - o.first) % o.groups : 0);
+}
+
+/* Node 0 makes a preallocated file anew, on so many disks, or on that one. */
+static void make(int group)
+{
+    const int disks = o.own ? 1 : o.disks;
+    const char *name = name_of(group);
     int disk[DISKS];
 
-    if (unlink(NAME) < 0 && errno != ENOENT)
+    if (unlink(name) < 0 && errno != ENOENT)
         fail("removing the file of before");
-    int fd = open(NAME, O_RDWR | O_CREAT | O_EXCL, 0644);
-    for (int i = 0; i < o.disks; i++)
-        disk[i] = i;
-    if (fd < 0 || (o.disks > 0 && _restrictvol(fd, o.disks, disk) < 0) || _lsize(fd, o.file, SIZE_SET) < 0 ||
-        close(fd) < 0)
+    int fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0644);
+    for (int i = 0; i < disks; i++)
+        disk[i] = o.own ? group % cfs_disks() : i;
+    if (fd < 0 || (disks > 0 && _restrictvol(fd, disks, disk) < 0) ||
+        _lsize(fd, o.own ? o.file / o.groups : o.file, SIZE_SET) < 0 || close(fd) < 0)
         fail("making the file");
 }
 
 /* All nodes write it, each a part. */
-static void write_whole(void)
+static void write_whole(int group)
 {
-    const long chunk = 65536, chunks = (o.file + chunk - 1) / chunk;
-    int fd = open(NAME, O_RDWR);
+    const long chunk = 65536, size = o.own ? o.file / o.groups : o.file, chunks = (size + chunk - 1) / chunk;
+    int fd = open(name_of(group), O_RDWR);
 
     if (fd < 0)
         fail("open");
     for (long i = own * chunks / all; i < (own + 1) * chunks / all; i++) {
-        const long n = o.file - i * chunk < chunk ? o.file - i * chunk : chunk;
+        const long n = size - i * chunk < chunk ? size - i * chunk : chunk;
 
         fill(i * chunk, n);
         if (pwrite(fd, buf, (size_t)n, i * chunk) != n)
@@ -234,13 +273,14 @@ static void write_whole(void)
 
 static void set_up(void)
 {
-    if (own == 0)
-        make();
+    const int files = o.own ? o.groups : 1;
+
+    for (int i = 0; own == 0 && i < files; i++)
+        make(i);
     nsync(SYNC);
-    if (!o.write) {
-        write_whole();
-        nsync(SYNC);
-    }
+    for (int i = 0; !o.write && i < files; i++)
+        write_whole(i);
+    nsync(SYNC);
     if (own < cfs_disks() && cfs_drop(own) < 0)
         fail("emptying a cache");
     for (int d = all; own == 0 && d < cfs_disks(); d++)
@@ -251,19 +291,32 @@ static void set_up(void)
 
 /* ---- The test ---- */
 
+/* Where the bytes at that place are in memory. */
+static unsigned char *memory_of(long at)
+{
+    return o.test == TREE ? buf + at : buf;
+}
+
 static void transfer(int fd, long at, long n)
 {
+    unsigned char *memory = memory_of(at);
+
     if (lseek(fd, at, SEEK_SET) != at)
         fail("lseek");
     if (o.async)
-        iowait(o.write ? iwrite(fd, buf, (unsigned)n) : iread(fd, buf, (unsigned)n));
+        iowait(o.write ? iwrite(fd, memory, (unsigned)n) : iread(fd, memory, (unsigned)n));
     else if (o.write)
-        cwrite(fd, buf, (unsigned)n);
+        cwrite(fd, memory, (unsigned)n);
     else
-        cread(fd, buf, (unsigned)n);
+        cread(fd, memory, (unsigned)n);
 }
 
 /* ---- Turns ---- */
+
+static int has_turns(void)
+{
+    return o.groups > 0 && o.nodes > o.groups && o.turn != 'n';
+}
 
 /* Waits until the member before this one has passed the turn on. The first member's first turn is there. */
 static void await_turn(int first)
@@ -271,7 +324,7 @@ static void await_turn(int first)
     char word;
     int i = own - o.first, from = o.first + (i - o.groups + o.nodes) % o.nodes, type = TURN;
 
-    if (o.groups == 0 || o.nodes <= o.groups || (first && i < o.groups))
+    if (!has_turns() || (first && i < o.groups))
         return;
     if (nread(&word, 1, &from, &type, NULL) != 1)
         fail("nread");
@@ -282,7 +335,7 @@ static void pass_turn(int last)
 {
     int i = own - o.first;
 
-    if (o.groups == 0 || o.nodes <= o.groups || (last && i + o.groups >= o.nodes))
+    if (!has_turns() || (last && i + o.groups >= o.nodes))
         return;
     if (nwrite("t", 1, o.first + (i + o.groups) % o.nodes, TURN, NULL) < 0)
         fail("nwrite");
@@ -290,22 +343,53 @@ static void pass_turn(int last)
 
 static void transfer_all(int fd)
 {
-    if (!o.by_call)
+    const int by_call = o.turn == 'c';
+
+    if (!by_call)
         await_turn(1);
     for (long i = 0, at; (at = place(i)) >= 0; i++) {
-        if (o.by_call)
+        if (by_call)
             await_turn(i == 0);
         transfer(fd, at, bytes_at(at));
-        if (o.by_call)
+        if (by_call)
             pass_turn(place(i + 1) < 0);
     }
-    if (!o.by_call)
+    if (!by_call)
         pass_turn(1);
+}
+
+/* The parts that the readers have go to all nodes. */
+static void broadcast(void)
+{
+    const long part = o.file / o.readers;
+
+    for (int r = 0; r < o.readers; r++)
+        if (group_broadcast(&everybody, buf + r * part, (int)part, r) < 0)
+            fail("group_broadcast");
+}
+
+static void wait_until(double us)
+{
+    while (amicclk() < us)
+        ;
+}
+
+/* Node 1 works for the longest time, 11 units; the last one ends 12 units after the first one begins. */
+static void stages(double start)
+{
+    static const int begin[4] = {2, 0, 3, 4}, work[4] = {8, 11, 7, 8};
+    const int i = (own - o.first) % 4;
+
+    wait_until(start + begin[i] * UNIT_US);
+    alone_us = amicclk();
+    wait_until(start + (begin[i] + work[i]) * UNIT_US);
+    alone_us = amicclk() - alone_us;
 }
 
 static void run(void)
 {
-    int fd = open(NAME, o.write ? O_RDWR : O_RDONLY);
+    double begin = amicclk();
+    int fd = open(own_name(), o.write ? O_RDWR : O_RDONLY);
 
     if (fd < 0)
         fail("open");
@@ -315,14 +399,19 @@ static void run(void)
         transfer_all(fd);
     if (close(fd) < 0)
         fail("close");
+    if (o.test == TREE)
+        broadcast();
+    alone_us = amicclk() - begin;
 }
 
 /* What the disk has, block by block, with the clock stopped. A write has written what buf had. */
 static void verify(void)
 {
-    int fd = open(NAME, O_RDONLY);
+    int fd = open(own_name(), O_RDONLY);
 
-    for (long i = 0, at; o.test != OPEN && (at = place(i)) >= 0; i += 1 + o.file / o.block / 16) {
+    if (o.test == TREE)
+        check(0, o.file);
+    for (long i = 0, at; o.test != OPEN && o.test != TREE && (at = place(i)) >= 0; i += 1 + o.file / o.block / 16) {
         if (pread(fd, buf, (size_t)bytes_at(at), at) != bytes_at(at))
             fail("reading the file");
         check(o.write ? 0 : at, bytes_at(at));
@@ -357,18 +446,22 @@ static struct sums count(void)
 }
 
 /* begin: since the machine's start. */
-static void print_line(double begin, double us, const struct sums *a, const struct sums *b)
+static void print_line(double begin, double us, double alone, const struct sums *a, const struct sums *b)
 {
-    const double bytes = o.test == OPEN ? 1 : o.test == BCAST ? (double)o.file * o.nodes : (double)o.file;
+    const double bytes = o.test == OPEN                      ? 1
+                         : o.test == STAGES                  ? 0
+                         : o.test == BCAST || o.test == TREE ? (double)o.file * o.nodes
+                                                             : (double)o.file;
 
-    printf("cfs test=%s op=%s nodes=%d block=%ld bytes=%.0f us=%.1f mb_s=%.3f requests=%lu hits=%lu misses=%lu "
-           "moved=%lu commands=%lu needed=%lu unused=%lu waits=%lu wait_us=%lu begin_us=%.0f end_us=%.0f\n",
-           test_names[o.test], o.write ? "write" : "read", o.nodes, o.block, bytes, us, bytes / 1048576 / (us / 1e6),
-           (unsigned long)(b->requests - a->requests), (unsigned long)(b->hits - a->hits),
-           (unsigned long)(b->misses - a->misses), (unsigned long)(b->moved - a->moved),
-           (unsigned long)(b->commands - a->commands), (unsigned long)((o.file + 4095) / 4096),
-           (unsigned long)(b->unused - a->unused), (unsigned long)(b->waits - a->waits),
-           (unsigned long)(b->wait_us - a->wait_us), begin, begin + us);
+    printf(
+        "cfs test=%s op=%s nodes=%d block=%ld bytes=%.0f us=%.1f mb_s=%.3f requests=%lu hits=%lu misses=%lu "
+        "moved=%lu commands=%lu needed=%lu unused=%lu waits=%lu wait_us=%lu begin_us=%.0f end_us=%.0f alone_us=%.1f\n",
+        test_names[o.test], o.write ? "write" : "read", o.nodes, o.block, bytes, us, bytes / 1048576 / (us / 1e6),
+        (unsigned long)(b->requests - a->requests), (unsigned long)(b->hits - a->hits),
+        (unsigned long)(b->misses - a->misses), (unsigned long)(b->moved - a->moved),
+        (unsigned long)(b->commands - a->commands), (unsigned long)((o.file + 4095) / 4096),
+        (unsigned long)(b->unused - a->unused), (unsigned long)(b->waits - a->waits),
+        (unsigned long)(b->wait_us - a->wait_us), begin, begin + us, alone);
 }
 
 static double skew(void)
@@ -388,25 +481,29 @@ int main(int argc, char **argv)
     all = 1 << dim;
     read_arguments(argc, argv);
     works = own >= o.first && own < o.first + o.nodes;
-    buf = malloc((size_t)(o.block > 65536 ? o.block : 65536));
-    if (!buf)
+    const long room = o.test == TREE ? o.file : o.block;
+    buf = malloc((size_t)(room > 65536 ? room : 65536));
+    if (!buf || (o.test == TREE && group_make(&everybody, NULL, 0) < 0))
         fail("memory");
-    set_up();
+    if (o.test != STAGES)
+        set_up();
     struct sums before = count();
     fill(0, o.block);
     nsync(SYNC);
     double start = amicclk();
-    while (works && amicclk() < start + skew())
-        ;
     if (works)
+        wait_until(start + skew());
+    if (works && o.test == STAGES)
+        stages(start);
+    else if (works)
         run();
     nsync(SYNC);
     double us = amicclk() - start;
     struct sums after = count();
-    double most = dmaxn(us);
-    if (works)
+    double most = dmaxn(us), alone = dmaxn(alone_us);
+    if (works && o.test != STAGES)
         verify();
     if (own == 0)
-        print_line(start, most, &before, &after);
+        print_line(start, most, alone, &before, &after);
     return 0;
 }
