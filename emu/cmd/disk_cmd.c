@@ -7,6 +7,7 @@
  *     //STRIPED/PATH      a file of a striped volume of that machine
  *     pio:PATH            a PIO file over that machine's volumes
  *     clf:PATH            a file of Clusterfile over them, to get
+ *     cfs:PATH            a file of the Concurrent File System, to get
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,6 +28,7 @@
 #include "emu/base/options.h"
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
+#include "emu/disk/family_text.h"
 #include "emu/disk/pio_image.h"
 
 #define IMAGE_MIN_BYTES (128u << 10)
@@ -63,7 +65,8 @@ static const struct options options = {
            "  mkdir NAME             make a directory\n"
            "  rm NAME...             remove files and empty directories\n\n"
            "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH (also of a striped volume), or pio:PATH for a PIO file.\n"
-           "get also takes clf:PATH, a file of Clusterfile.\n",
+           "get also takes clf:PATH, a file of Clusterfile, and cfs:PATH, one of the Concurrent File System, whose\n"
+           "files fsck -m checks, too.\n",
     .line = lines,
 };
 
@@ -127,16 +130,25 @@ static void need_machine(const struct arguments *a, const char *text)
         options_refuse(&options, "'%s' is a name in a machine: give its file with -m", text);
 }
 
-static bool is_clf(const char *text)
+/* Files that can only be copied out. Returns the row of a name's scheme, or NULL. */
+static const struct scheme {
+    const char *prefix, *what;
+    enum disk_name_kind kind;
+} schemes[] = {{"clf:/", "Clusterfile", NAME_CLF}, {"cfs:/", "the Concurrent File System", NAME_CFS}};
+
+static const struct scheme *scheme_of(const char *text)
 {
-    return strncmp(text, "clf:", 4) == 0 && text[4] == '/';
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strncmp(text, schemes[i].prefix, strlen(schemes[i].prefix)) == 0)
+            return &schemes[i];
+    return NULL;
 }
 
-static struct disk_name parse_clf_name(const struct arguments *a, struct machine_volumes *m, const char *text)
+static struct disk_name parse_scheme(const struct arguments *a, struct machine_volumes *m, const char *text)
 {
     need_machine(a, text);
     choose_volumes(m, NULL);
-    return (struct disk_name){NAME_CLF, NULL, text + 4, NULL};
+    return (struct disk_name){scheme_of(text)->kind, NULL, strchr(text, '/'), NULL};
 }
 
 /* The name also says which of the machine's volumes a PIO file is over. Puts an end behind an image in `text`. */
@@ -147,8 +159,8 @@ static struct disk_name parse_name(const struct arguments *a, struct machine_vol
         choose_volumes(m, NULL);
         return (struct disk_name){NAME_PIO, NULL, text + 4, NULL};
     }
-    if (is_clf(text))
-        options_refuse(&options, "'%s': files of Clusterfile can only be copied out, by get", text);
+    if (scheme_of(text))
+        options_refuse(&options, "'%s': files of %s can only be copied out, by get", text, scheme_of(text)->what);
     if (strncmp(text, "//", 2) == 0) {
         size_t n = strcspn(text + 2, "/");
 
@@ -177,7 +189,7 @@ static struct disk_name parse_name(const struct arguments *a, struct machine_vol
 
 static int verb_get(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
-    struct disk_name from = is_clf(word[0]) ? parse_clf_name(a, m, word[0]) : parse_name(a, m, word[0]);
+    struct disk_name from = scheme_of(word[0]) ? parse_scheme(a, m, word[0]) : parse_name(a, m, word[0]);
 
     return disk_copy_out(&m->volumes, &from, word[1] ? word[1] : host_last_part(from.path), error);
 }
@@ -443,6 +455,24 @@ static int verb_create(struct machine_volumes *m, const struct arguments *a, cha
     return result;
 }
 
+/* The files of the machine's Concurrent File System, if it has one. */
+static int check_cfs(struct machine_volumes *m, char *error)
+{
+    struct cfs_image_counts n;
+    uint32_t disk;
+
+    if (m->config.topo.cfs.disks == 0)
+        return 0;
+    choose_volumes(m, NULL);
+    int result = family_text_volume(&m->volumes, m->config.topo.cfs.volume[0], &disk, error);
+    if (result == 0)
+        result = cfs_image_check(&m->volumes, disk, &n, error);
+    if (result == 0)
+        printf("Concurrent File System: %" PRIu64 " file%s, %" PRIu64 " blocks in %" PRIu64 " pieces\n", n.files,
+               plural((uint32_t)n.files), n.blocks, n.pieces);
+    return pio_volumes_close(&m->volumes, result, error);
+}
+
 static int verb_fsck(struct machine_volumes *m, const struct arguments *a, char **word, char *error)
 {
     int result = 0;
@@ -451,6 +481,8 @@ static int verb_fsck(struct machine_volumes *m, const struct arguments *a, char 
         options_refuse(&options, "fsck: give images, or a machine file with -m");
     for (uint32_t i = 0; !word[0] && i < m->volumes.n && result == 0; i++)
         result = disk_tools_check(m->volumes.image[i], error);
+    if (!word[0] && result == 0)
+        result = check_cfs(m, error);
     for (; *word && result == 0; word++)
         result = disk_tools_check(*word, error);
     return result;

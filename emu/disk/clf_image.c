@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/disk/family_text.h"
 #include "libpio/map/pattern.h"
 #include "vertex/contract/clusterfile.h"
 
@@ -26,49 +27,28 @@ struct clf_image_file {
 
 /* ---- The text ---- */
 
-static int read_text(struct clf_image_file *f, struct volume *v, const char *path, char *error)
-{
-    struct volume_file *file;
-    struct volume_stat st;
-    uint64_t bytes;
+static const struct family_text kind = {"clf", "Clusterfile", "clf 1\n"};
 
-    if (volume_stat(v, path, &st, error) < 0 || volume_file_open(v, path, &file, &bytes, error) < 0)
-        return -1;
-    const size_t n = bytes < TEXT_BYTES ? (size_t)bytes : TEXT_BYTES;
-    int result = volume_file_read(file, 0, f->text, n, error);
-    f->text[n] = '\0';
-    f->inode = st.inode;
-    f->generation = st.generation;
-    return volume_file_close(file, result, error);
-}
-
-/* The text is on the first volume on which the name is that of a file of Clusterfile. */
 static int find_text(struct clf_image_file *f, const char *path, char *error)
 {
-    for (uint32_t i = 0; i < f->volumes->n; i++) {
-        struct volume *v;
-        int result = pio_volume(f->volumes, i, &v, error);
+    struct volume_stat st;
+    int result = family_text_find(f->volumes, &kind, path, f->text, TEXT_BYTES, &st, error);
 
-        if (result == 0 && volume_has(v, path)) {
-            result = read_text(f, v, path, NULL);
-            if (result == 0 && strncmp(f->text, "clf 1\n", 6) == 0)
-                return 0;
-        } else if (result < 0)
-            return result;
-    }
-    return error_line(error, "clf:%s: no volume of this machine has a file of Clusterfile of that name", path);
+    f->inode = result == 0 ? st.inode : 0;
+    f->generation = result == 0 ? st.generation : 0;
+    return result;
 }
 
 static int add_volume(struct clf_image_file *f, const char *name, char *error)
 {
     uint32_t i = 0;
+    int result = family_text_volume(f->volumes, name, &i, error);
 
-    while (i < f->volumes->n && strcmp(f->volumes->name[i], name) != 0)
-        i++;
-    if (i == f->volumes->n || f->q == CLF_VOLUMES_MAX)
-        return error_line(error, "there is no volume %s in this machine", name);
-    f->index[f->q++] = i;
-    return 0;
+    if (result == 0 && f->q == CLF_VOLUMES_MAX)
+        return error_line(error, "more than %u volumes", (unsigned)CLF_VOLUMES_MAX);
+    if (result == 0)
+        f->index[f->q++] = i;
+    return result;
 }
 
 /* Cuts the text to pieces. */

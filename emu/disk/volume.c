@@ -409,6 +409,15 @@ int volume_file_read(struct volume_file *f, uint64_t offset, void *buf, size_t n
     return judge(f->v, NULL, code, error);
 }
 
+int volume_file_block(struct volume_file *f, uint64_t at, uint64_t *block, char *error)
+{
+    blk64_t found = 0;
+    errcode_t code = ext2fs_bmap2(f->v->fs, f->inode, NULL, NULL, 0, at, NULL, &found);
+
+    *block = found;
+    return judge(f->v, NULL, code, error);
+}
+
 int volume_file_write(struct volume_file *f, uint64_t offset, const void *buf, size_t n, char *error)
 {
     unsigned put;

@@ -64,6 +64,8 @@ int volume_file_new(struct volume *v, struct volume_file **f, char *error);
 
 /* Move n bytes at an offset. Reading beyond the end gives zeros. */
 int volume_file_read(struct volume_file *f, uint64_t offset, void *buf, size_t n, char *error);
+/* The volume's block that is the file's block `at`; 0: a hole. */
+int volume_file_block(struct volume_file *f, uint64_t at, uint64_t *block, char *error);
 int volume_file_write(struct volume_file *f, uint64_t offset, const void *buf, size_t n, char *error);
 
 /* Gives a new file its name. A regular file of that name is replaced; anything else there is an error, and

@@ -17,11 +17,12 @@
 
 /* ---- Sources and sinks: a file of an image, of many, or of the host ---- */
 
-struct file { /* one of the four */
+struct file { /* one of the five */
     struct volume *volume;
     struct volume_file *in_volume;
     struct pio_image_file *pio;
     struct clf_image_file *clf;
+    struct cfs_image_file *cfs;
 };
 
 static int open_named(struct pio_volumes *v, const struct disk_name *n, struct file *f, uint64_t *bytes, char *error)
@@ -30,6 +31,8 @@ static int open_named(struct pio_volumes *v, const struct disk_name *n, struct f
         return pio_image_open(v, n->path, &f->pio, bytes, error);
     if (n->kind == NAME_CLF)
         return clf_image_open(v, n->path, &f->clf, bytes, error);
+    if (n->kind == NAME_CFS)
+        return cfs_image_open(v, n->path, &f->cfs, bytes, error);
     if (volume_open(&f->volume, n->image, false, error) < 0)
         return -1;
     return volume_file_open(f->volume, n->path, &f->in_volume, bytes, error);
@@ -40,6 +43,7 @@ static int close_named(struct pio_volumes *v, struct file *f, int result, char *
     result = volume_file_close(f->in_volume, result, error);
     result = pio_image_close(f->pio, result, error);
     result = clf_image_close(f->clf, result, error);
+    result = cfs_image_close(f->cfs, result, error);
     result = volume_close(f->volume, result, error);
     return pio_volumes_close(v, result, error);
 }
@@ -48,6 +52,8 @@ static int read_named(const struct file *f, uint64_t at, void *buf, size_t n, ch
 {
     if (f->clf)
         return clf_image_read(f->clf, at, buf, n, error);
+    if (f->cfs)
+        return cfs_image_read(f->cfs, at, buf, n, error);
     return f->pio ? pio_image_read(f->pio, at, buf, n, error) : volume_file_read(f->in_volume, at, buf, n, error);
 }
 

@@ -7,10 +7,11 @@
 
 #include <stdint.h>
 
+#include "emu/disk/cfs_image.h"
 #include "emu/disk/clf_image.h"
 #include "emu/disk/pio_image.h"
 
-enum disk_name_kind { NAME_IN_IMAGE, NAME_PIO, NAME_CLF };
+enum disk_name_kind { NAME_IN_IMAGE, NAME_PIO, NAME_CLF, NAME_CFS };
 
 struct disk_name {
     enum disk_name_kind kind;

@@ -53,12 +53,32 @@ static struct outcome judge(const char *folder, const char *path)
     return o;
 }
 
+/* `ncube disk VERB -m the machine WORD -` */
+static struct outcome disk(const char *folder, const char *verb, const char *word)
+{
+    char *ncube = build_path("bin/ncube"), *machine = format("%s/m.conf", folder);
+    char *argv[] = {ncube, "disk", (char *)verb, "-m", machine, (char *)word, "-", NULL};
+
+    argv[5] = word ? argv[5] : NULL;
+    struct outcome o = command_run(argv, NULL);
+    free(machine);
+    free(ncube);
+    return o;
+}
+
+/* Both on the host count the same files and blocks. */
 static void expect_whole(const char *folder)
 {
     images_check(folder, DISKS);
-    struct outcome o = judge(folder, NULL);
+    struct outcome o = judge(folder, NULL), own = disk(folder, "fsck", NULL);
+    unsigned files, blocks;
     cr_expect_eq(o.status, 0, "%s", o.err);
-    cr_expect_not_null(strstr(o.out, " files, "), "%s", o.out);
+    cr_assert_eq(sscanf(o.out, "%u files, %u blocks", &files, &blocks), 2, "%s", o.out);
+    char *said = format("Concurrent File System: %u file%s, %u blocks in ", files, files == 1 ? "" : "s", blocks);
+    cr_expect_eq(own.status, 0, "%s", own.err);
+    cr_expect_not_null(strstr(own.out, said), "%s, but not: %s", own.out, said);
+    free(said);
+    outcome_free(&own);
     outcome_free(&o);
 }
 
@@ -86,7 +106,7 @@ static struct outcome run(struct ncube_run r, const char *more, bool whole)
 /* What all nodes have written together (tests/guest/cfs.c, all_nodes). */
 static void look_at_all(const char *folder)
 {
-    struct outcome o = judge(folder, "/all");
+    struct outcome o = judge(folder, "/all"), own = disk(folder, "get", "cfs:/all");
     size_t i = 0;
 
     cr_assert_eq(o.status, 0, "%s", o.err);
@@ -94,6 +114,42 @@ static void look_at_all(const char *folder)
     while (i < o.out_bytes && (unsigned char)o.out[i] == (unsigned char)(i * 7 + i / 4096 * 13 + 4 * 31))
         i++;
     cr_expect_eq(i, o.out_bytes, "byte %zu is wrong", i);
+    cr_expect(own.out_bytes == o.out_bytes && memcmp(own.out, o.out, o.out_bytes) == 0, "ncube disk get: %s", own.err);
+    outcome_free(&own);
+    outcome_free(&o);
+}
+
+/* One disk's parts of all files go. */
+static void remove_parts(const char *folder)
+{
+    char *script = format("%s/script", folder), *image = format("%s/df01.img", folder);
+    char *argv[] = {"debugfs", "-w", "-f", script, image, NULL};
+    FILE *f = fopen(script, "we");
+
+    cr_assert_not_null(f);
+    for (int i = 1; i <= 100; i++)
+        fprintf(f, "rm /.cfs/%d\n", i);
+    cr_assert_eq(fclose(f), 0);
+    struct outcome o = command_run(argv, NULL);
+    outcome_free(&o);
+    o = disk(folder, "fsck", NULL);
+    cr_expect_eq(o.status, 1);
+    cr_expect_not_null(strstr(o.err, "is not where its pointer says"), "%s", o.err);
+    outcome_free(&o);
+    o = disk(folder, "get", "cfs:/nothing");
+    cr_expect_eq(o.status, 1);
+    cr_expect_not_null(
+        strstr(o.err, "cfs:/nothing: no volume of this machine has a file of the Concurrent File System"), "%s", o.err);
+    outcome_free(&o);
+    free(image);
+    free(script);
+}
+
+Test(cfs, fsck_names_a_file_whose_blocks_are_gone)
+{
+    const struct ncube_run r = {.dim = "0", .program = "guest/cfs", .args = {"calls"}};
+    struct outcome o = run_and_look(r, "", true, remove_parts);
+
     outcome_free(&o);
 }
 
