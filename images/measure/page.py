@@ -155,6 +155,10 @@ def dark_style():
     return "\n".join(lines) + "\n}\n"
 
 
+WIDTH, HEIGHT = 520, 360
+CHARACTER, SAMPLE, ROW = 8, 60, 24  # of the legend: a title's character, its line, a row
+
+
 class Plot:
     """curves: (title, [(x, y), ...]); or with the number of its look, from 0 on: a prediction, a dashed line."""
 
@@ -162,10 +166,19 @@ class Plot:
         self.name, self.x_axis, self.y_axis, self.curves = name, x_axis, y_axis, curves
         self.ticks, self.logarithmic = ticks, logarithmic
 
+    def legend(self):
+        """How the titles are laid out below the plot, and by how much that makes the picture higher. Two rows, unless
+        they are too long for that: gnuplot would put them into one column, and the plot into what is left."""
+        widest = max(len(title) for title, *_ in self.curves)
+        columns = max(1, WIDTH // (CHARACTER * widest + SAMPLE))
+        rows = -(-len(self.curves) // columns)
+        return ("maxrows 2", 0) if rows <= 2 else ("maxrows %d width -4" % rows, ROW * (rows - 2))
+
     def script(self, svg):
-        lines = ["set terminal svg size 520,360 dynamic font 'sans-serif,15' name '%s' noenhanced"
-                 % self.name.replace("-", "_"),
-                 "set output '%s'\nset grid\nset key below maxrows 2 samplen 3 spacing 1.2" % svg,
+        layout, more = self.legend()
+        lines = ["set terminal svg size %d,%d dynamic font 'sans-serif,15' name '%s' noenhanced"
+                 % (WIDTH, HEIGHT + more, self.name.replace("-", "_")),
+                 "set output '%s'\nset grid\nset key below %s samplen 3 spacing 1.2" % (svg, layout),
                  "set yrange [0:*]\nset border 3\nset tics nomirror",
                  "set xlabel '%s'\nset ylabel '%s'\nset offsets graph 0.03, graph 0.03, graph 0.05, 0"
                  % (self.x_axis, self.y_axis),
