@@ -42,7 +42,7 @@ $(eval $(call host_test,nsdisk/test_cfs_stops,tests/nsdisk/cfs_client.c tests/ns
     $(CFS_CORE) $(SERVERS_CORE) $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)))
 # The client of Clusterfile and its servers in one process
 CLF_TEST := tests/libpio/clf_world.c tests/libpio/random_pattern.c tests/nsdisk/cfs_lab.c \
-    tests/nsdisk/drives.c $(CLF_CORE) $(SERVERS_CORE) \
+    tests/nsdisk/drives.c $(CLF_CORE) $(SERVERS_CORE) $(addprefix libpio/group/two_phase,.c _window.c) \
     $(filter-out $(NSDISK_MAP) vertex/shared/text.c,$(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)) $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_clf,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_errors,$(CLF_TEST)))

@@ -104,13 +104,32 @@ struct clf_view {
 /* The next clf_read or clf_write is collective: all members make it, each with as many bytes as it likes, or none. The
  * servers carry out what all members want of them at once, in the order of their volumes. EINVAL: no group. */
 #define CLF_F_NEXT_COLLECTIVE 0x636c03
+/* struct clf_method *: how accesses are made from here on. What they read and write is the same. Of CLF_WAY_TWO_PHASE, all
+ * members of the group call it with the same numbers. EINVAL: no such way, no group, more holders than members. */
+#define CLF_F_METHOD 0x636c04
 int clf_fcntl(int fd, int request, ...);
+
+enum clf_way {
+    CLF_WAY_VIEW,      /* servers know the views, and carry out collective calls together; at first */
+    CLF_WAY_TWO_PHASE, /* collective calls: members exchange their bytes with those that hold parts of the file */
+    CLF_WAY_LIST,      /* requests name the places of bytes, 11 of the file in a call of it */
+    CLF_WAY_SIEVE /* reads by oneself take all from the first byte to the last, in pieces; writes are as at first */
+};
+
+struct clf_method {
+    int way;        /* enum clf_way */
+    int holders;    /* CLF_WAY_TWO_PHASE: how many members hold parts, evenly among the ranks; 0: all */
+    int64_t block;  /* CLF_WAY_TWO_PHASE: bytes of the file that holders have in turn; 0: 65536 */
+    int64_t buffer; /* bytes that a holder, or sieving, has in memory at a time; 0: 256 KB, 4 MB */
+};
 
 /* What the calls of this process have done, for studies. */
 struct clf_counts {
     uint64_t requests;   /* reads and writes that were sent to servers, */
     uint64_t bytes;      /* and data that went with them */
     uint64_t gathered;   /* bytes copied from the program's memory to a message, or back, */
+    uint64_t calls;      /* of list I/O, of CLF_LIST_CALL places each; of the others: rounds of an access, */
+    uint64_t list_bytes; /* and bytes of lists that were sent */
     uint64_t views;      /* views that were sent to servers, */
     uint64_t view_bytes; /* and their bytes */
 };

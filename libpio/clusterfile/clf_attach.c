@@ -12,7 +12,7 @@ struct clf_question clf_part_question(const struct clf_open *f, uint32_t p, int 
         .volume = l->volume[l->part[p].volume], .type = type, .r = {.attachment = f->part[p].attachment}};
 }
 
-static struct clf_question attach_question(const struct clf_open *f, uint32_t p, struct clf_attached *to)
+struct clf_question clf_attach_question(const struct clf_open *f, uint32_t p, struct clf_attached *to)
 {
     const struct clf_part_place *place = &f->layout->part[p];
     struct clf_question q = clf_part_question(f, p, N_CLF_ATTACH);
@@ -35,7 +35,7 @@ int clf_parts_attach(struct clf_open *f)
 
     for (uint32_t p = 0; p < parts && error == 0; p++)
         if (f->part[p].wanted && f->part[p].attachment == 0) {
-            q[n] = attach_question(f, p, &a[n]);
+            q[n] = clf_attach_question(f, p, &a[n]);
             which[n++] = p;
         }
     if (n > 0)

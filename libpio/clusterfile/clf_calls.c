@@ -168,7 +168,7 @@ int clf_setview(int fd, clf_type view, int64_t displ, int64_t period)
         error = -EISDIR;
     if (error == 0)
         error = clf_type_view(view, displ, period, &pattern);
-    return (int)result(error < 0 ? error : clf_view_set(f, pattern));
+    return (int)result(error < 0 ? error : clf_way_set_view(f, pattern));
 }
 
 /* A view of one element of a pattern. */
@@ -195,7 +195,7 @@ int clf_setpattern(int fd, const struct pattern *p, int element)
         error = -EISDIR;
     if (error == 0)
         error = p ? view_of_element(p, element, &view) : clf_view_whole(f->layout, &view);
-    return (int)result(error < 0 ? error : clf_view_set(f, view));
+    return (int)result(error < 0 ? error : clf_way_set_view(f, view));
 }
 
 int clf_fcntl(int fd, int request, ...)
@@ -207,7 +207,7 @@ int clf_fcntl(int fd, int request, ...)
     int error;
     struct clf_open *f = file_of(fd, &error);
     va_start(args, request);
-    void *arg = request == CLF_F_SETVIEW || request == CLF_F_COLLECTIVE ? va_arg(args, void *) : NULL;
+    void *arg = request != CLF_F_NEXT_COLLECTIVE ? va_arg(args, void *) : NULL;
     va_end(args);
     const struct clf_view *view = arg;
 
@@ -216,8 +216,10 @@ int clf_fcntl(int fd, int request, ...)
         return clf_setview(fd, view->type, view->displ, view->period);
     case CLF_F_COLLECTIVE:
         return (int)result(clf_group_set(f, arg));
+    case CLF_F_METHOD:
+        return (int)result(clf_way_set(f, arg));
     case CLF_F_NEXT_COLLECTIVE:
-        if (!f->group)
+        if (!f->members)
             return (int)result(clf_fail(-EINVAL, "the descriptor has no group"));
         f->collective = true;
         return 0;

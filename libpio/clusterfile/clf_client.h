@@ -4,7 +4,9 @@
  *   clf_calls.c    the calls of <clf.h>
  *   clf_device.c   the driver of the nDEVICES switch: names that begin with /clf/
  *   clf_types.c    types, of which views are made
+ *   clf_ways.c     how accesses are made: two phases and data sieving have the file a second time
  *   clf_move.c     reads and writes: requests to the parts that an access meets
+ *   clf_list.c     list I/O: requests that name places
  *   clf_file.c     open files, and their sizes
  *   clf_view.c     setting a view
  *   clf_group.c    groups, whose calls are collective
@@ -125,20 +127,23 @@ struct clf_part_open {
 struct clf_open {
     uint64_t handle;
     struct clf_layout *layout;
-    struct clf_part_open *part; /* [layout->parts] */
-    struct clf_sight *sight;    /* what it sees: its view */
-    struct file_stat stat;      /* of its name, when it was opened */
-    uint32_t flags;             /* N_O_ */
-    int64_t at;                 /* the offset, in the view */
-    struct group *group;        /* NULL: none; the program's */
-    uint64_t group_number;      /* by which the servers know it */
-    bool collective;            /* the next read or write */
-    int64_t step_bytes; /* of the view that a request of a collective call has at most; 0: they cannot be made */
-    char *folder;       /* path of a folder, which has nothing of the above but the offset */
+    struct clf_part_open *part;  /* [layout->parts] */
+    struct clf_sight *sight;     /* what it sees: its view */
+    struct file_stat stat;       /* of its name, when it was opened */
+    uint32_t flags;              /* N_O_ */
+    int64_t at;                  /* the offset, in the view */
+    struct clf_members *members; /* NULL: it has no group */
+    bool collective;             /* the next read or write */
+    struct clf_way_of *way;      /* how its accesses are made; NULL: by views */
+    bool lists;                  /* its requests name places */
+    bool borrows;                /* its layout belongs to another one, which lives longer */
+    char *folder;                /* path of a folder, which has nothing of the above but the offset */
 };
 
 int clf_file_open(const char *name, uint32_t flags, uint32_t mode, const struct clf_layout *layout,
                   struct clf_open **out);
+/* The same file a second time, for one that lives longer: with attachments and a view of its own. */
+int clf_file_again(const struct clf_open *f, struct clf_open **out);
 void clf_file_close(struct clf_open *f);
 /* After a fork: the servers know nothing of the child. */
 void clf_file_forked(struct clf_open *f);
@@ -148,6 +153,8 @@ int clf_file_sync(struct clf_open *f);
 
 /* ---- clf_attach.c ---- */
 
+/* The request for an attachment of part p. */
+struct clf_question clf_attach_question(const struct clf_open *f, uint32_t p, struct clf_attached *to);
 /* Attaches the parts that are wanted and are not. */
 int clf_parts_attach(struct clf_open *f);
 /* A request about part p, which is attached. */
@@ -188,12 +195,24 @@ int clf_sight_tell(struct clf_open *f, struct clf_sight *s);
 
 /* ---- clf_group.c ---- */
 
-/* Makes reads and writes of a group possible. All members call it. -N_EINVAL: the file has a group. */
+struct clf_members {
+    struct group g; /* in the context of the program's, which lives longer */
+    struct clf_open *f;
+    uint64_t number;   /* by which the servers know the group */
+    uint32_t presence; /* an attachment of part 0, whose server hears of this member's end; 0: none */
+    int ended;         /* a member that has ended, + 1; 0: none is known */
+};
+
+/* Makes reads and writes of a group possible. All members call it. -N_EINVAL: the file has a group; -N_ESRCH, also of
+ * the next two: a member has ended. */
 int clf_group_set(struct clf_open *f, struct group *g);
-/* After a view has been set: the servers learn which parts the members see, and all members wait for that. */
-int clf_group_agree(struct clf_open *f);
-/* The most of what members give. Negative: an error. */
-int64_t clf_group_most(struct clf_open *f, int64_t mine);
+/* After a view has been set, or could not be: the servers learn which parts the members see, and all members wait for
+ * that. Returns the error, another member's, or 0. */
+int clf_group_agree(struct clf_open *f, int error);
+/* How many bytes of the view a request of a collective call has at most. */
+int64_t clf_group_turn_bytes(const struct clf_open *f);
+/* The file is closed, or this is a child of fork, of which the servers do not know. */
+void clf_group_end(struct clf_open *f, bool forked);
 
 /* ---- clf_view.c ---- */
 
@@ -210,6 +229,27 @@ int64_t clf_view_file(const struct clf_sight *s, int64_t at);
 /* Moves n bytes at an offset of the view. Returns the bytes moved, fewer at the end of the file or where a volume is
  * full; an error if there are none. */
 int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at);
+
+/* ---- clf_ways.c ---- */
+
+/* Chooses how accesses are made; of two phases all members call it. -N_EINVAL, with clf_why's line. */
+int clf_way_set(struct clf_open *f, const struct clf_method *m);
+/* As clf_view_set; of two phases, the members tell each other their views. */
+int clf_way_set_view(struct clf_open *f, struct pattern *view);
+/* As clf_move, in the way that has been chosen. */
+int64_t clf_way_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at);
+/* Before the file is closed, or after a fork: what the way has is given back. */
+void clf_way_end(struct clf_open *f, bool forked);
+
+/* ---- clf_list.c ---- */
+
+#define CLF_LIST_CALL 11u
+
+/* The byte of a pattern's one element behind those that lie at `places` places from its byte `from` on; at most `end`.
+ */
+int64_t clf_list_end(const struct pattern *p, int64_t from, int64_t end, uint32_t places);
+/* The places of bytes from .. end-1. Returns how many they are. */
+uint32_t clf_list_make(const struct pattern *p, int64_t from, int64_t end, struct clf_list_place *place);
 
 /* ---- clf_types.c ---- */
 

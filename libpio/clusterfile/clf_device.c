@@ -41,12 +41,14 @@ static int device_open(const char *path, int flags, mode_t mode, void **state)
 
 static int device_close(void *state)
 {
+    clf_way_end(state, false);
     clf_file_close(state);
     return 0;
 }
 
 static void device_forked(void *state)
 {
+    clf_way_end(state, true);
     clf_file_forked(state);
 }
 
@@ -75,7 +77,7 @@ static ssize_t move_on(struct clf_open *f, bool write, void *buf, size_t n)
         error = find_end(f, &f->at);
     if (error < 0)
         return error;
-    int64_t moved = clf_move(f, write, buf, n, f->at);
+    int64_t moved = clf_way_move(f, write, buf, n, f->at);
     if (moved > 0)
         f->at += moved;
     return (ssize_t)moved;
@@ -95,14 +97,14 @@ static ssize_t device_pread(void *state, void *buf, size_t n, off_t at)
 {
     int error = check(state, false);
 
-    return error < 0 ? error : (ssize_t)clf_move(state, false, buf, n, at);
+    return error < 0 ? error : (ssize_t)clf_way_move(state, false, buf, n, at);
 }
 
 static ssize_t device_pwrite(void *state, const void *buf, size_t n, off_t at)
 {
     int error = check(state, true);
 
-    return error < 0 ? error : (ssize_t)clf_move(state, true, (void *)buf, n, at);
+    return error < 0 ? error : (ssize_t)clf_way_move(state, true, (void *)buf, n, at);
 }
 
 static off_t device_lseek(void *state, off_t offset, int whence)
@@ -128,7 +130,7 @@ static int device_setview(void *state, const void *packed, size_t n)
     struct pattern *view;
     int error = f->folder ? -EISDIR : n > 0 ? pattern_unpack(packed, n, &view) : clf_view_whole(f->layout, &view);
 
-    return error < 0 ? error : clf_view_set(f, view);
+    return error < 0 ? error : clf_way_set_view(f, view);
 }
 
 /* ---- Attributes and names ---- */

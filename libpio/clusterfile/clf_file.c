@@ -10,7 +10,7 @@
 
 void clf_file_forked(struct clf_open *f)
 {
-    f->group = NULL;
+    clf_group_end(f, true);
     for (uint32_t p = 0; f->layout && p < f->layout->parts; p++) {
         f->part[p].attachment = 0;
         f->part[p].joined = false;
@@ -116,7 +116,8 @@ static void free_file(struct clf_open *f)
 {
     if (f->layout)
         clf_sight_free(f->layout, f->sight);
-    clf_layout_free(f->layout);
+    if (!f->borrows)
+        clf_layout_free(f->layout);
     free(f->part);
     free(f->folder);
     free(f);
@@ -124,6 +125,7 @@ static void free_file(struct clf_open *f)
 
 void clf_file_close(struct clf_open *f)
 {
+    clf_group_end(f, false);
     if (f->layout)
         ask_parts(f, N_CLF_DETACH, NULL, -1, NULL);
     free_file(f);
@@ -139,6 +141,25 @@ static int open_data(struct clf_open *f, bool made)
         error = clf_sight_make(f->layout, view, 1, &f->sight);
     if (error == 0 && (f->flags & N_O_TRUNC) && (f->flags & N_O_ACCMODE) != N_O_RDONLY && !made)
         error = clf_file_set_size(f, 0);
+    return error;
+}
+
+int clf_file_again(const struct clf_open *f, struct clf_open **out)
+{
+    struct clf_open *again = calloc(1, sizeof *again);
+
+    if (!again)
+        return -N_ENOMEM;
+    again->handle = f->handle;
+    again->layout = f->layout;
+    again->borrows = true;
+    again->flags = f->flags & N_O_ACCMODE;
+    again->stat = f->stat;
+    int error = open_data(again, true);
+    if (error < 0)
+        clf_file_close(again);
+    else
+        *out = again;
     return error;
 }
 

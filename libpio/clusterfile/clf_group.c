@@ -1,18 +1,33 @@
 /*
  * Groups of an open file, whose reads and writes are collective [P3 sections 7.3, 7.4] (clf_client.h).
  *
- * A member is in its group at the servers of those parts that its view meets; the others never wait for it. A
- * collective call has as many steps for all members, in each of which a member sends one request, perhaps of no bytes,
- * to each of these servers.
+ * A member is in its group at the servers of those parts that its view meets; the others never wait for it. In a
+ * collective call it sends these servers one request after the other, perhaps of no bytes, until it has no more: the
+ * servers know who is done, so the members need not tell each other, and one that ends is waited for no longer.
+ *
+ * Only a view is agreed on by messages between the members. Who waits there asks the server of the file's first part
+ * now and then which member has ended: each is known to it by an attachment of its own, and it hears of ends.
  */
 #include <stdlib.h>
 
 #include "libpio/clusterfile/clf_client.h"
+#include "libpio/servers/server_calls.h"
 #include "vertex/contract/errors.h"
 
-#define STEP_BYTES (256 << 10) /* most of a step; a server keeps those of all members */
+#define TURN_BYTES (256 << 10)    /* most of a turn; a server keeps those of all members */
+#define SECOND     20000000u      /* cycles: 20 MHz [P0] */
+#define WAIT_MOST  (60u * SECOND) /* between two questions; the first comes after a second */
+#define QUESTIONS  64             /* after which a member is waited for without */
+#define FOR_EVER   UINT64_MAX
+#define PRESENCE   ((uint64_t)1 << 63) /* of a group's number: its members, whatever they see */
 
-/* Tells the servers of parts that the view meets, and no longer meets. */
+static bool joins(const struct clf_open *f, uint32_t p)
+{
+    return f->sight->meet[p].seen || f->sight->range.to < PATTERN_OFFSET_MAX;
+}
+
+/* Tells the servers of parts that the view meets, and no longer meets. One that is planned window by window may meet
+ * all. */
 static int tell_servers(struct clf_open *f)
 {
     struct clf_question *q = calloc(f->layout->parts, sizeof *q);
@@ -21,35 +36,93 @@ static int tell_servers(struct clf_open *f)
     if (!q)
         return -N_ENOMEM;
     for (uint32_t p = 0; p < f->layout->parts; p++)
-        if (f->part[p].joined != (f->sight->meet[p].seen != NULL)) {
+        if (f->part[p].joined != joins(f, p)) {
             f->part[p].joined = !f->part[p].joined;
             q[n] = clf_part_question(f, p, N_CLF_GROUP);
-            q[n++].r.handle = f->part[p].joined ? f->group_number : 0;
+            q[n].r.offset = (uint64_t)f->members->g.rank;
+            q[n++].r.handle = f->part[p].joined ? f->members->number : 0;
         }
     int error = n > 0 ? clf_ask(q, n) : 0;
     free(q);
     return error;
 }
 
-/* The least of what members give. */
-static int64_t find_least(struct clf_open *f, int64_t mine)
-{
-    int error = group_all_reduce(f->group, &mine, 1, GROUP_INT64, GROUP_LEAST);
+/* ---- Who has ended ---- */
 
-    return error < 0 ? error : mine;
+static struct clf_question presence_question(const struct clf_members *m)
+{
+    struct clf_question q = clf_part_question(m->f, 0, N_CLF_GROUP);
+
+    q.r.attachment = m->presence;
+    q.r.handle = m->number | PRESENCE;
+    q.r.offset = (uint64_t)m->g.rank;
+    return q;
 }
 
-int64_t clf_group_most(struct clf_open *f, int64_t mine)
+static int be_present(struct clf_members *m)
 {
-    int error = group_all_reduce(f->group, &mine, 1, GROUP_INT64, GROUP_GREATEST);
+    struct clf_attached a;
+    struct clf_question q = clf_attach_question(m->f, 0, &a);
+    int error = clf_ask(&q, 1);
 
-    return error < 0 ? error : mine;
+    if (error < 0)
+        return error;
+    m->presence = a.attachment;
+    q = presence_question(m);
+    return clf_ask(&q, 1);
 }
 
-/* A view whose plans are made window by window has no steps that others could share. */
-static int64_t find_step(const struct clf_open *f)
+/* -N_ESRCH, with clf_why's line; 0: nobody that is known. */
+static int find_ended(struct clf_members *m)
 {
-    int64_t bytes = f->sight->range.to == PATTERN_OFFSET_MAX ? STEP_BYTES : 0;
+    uint32_t ended = 0;
+    struct clf_question q = presence_question(m);
+
+    if (m->ended == 0 && m->presence != 0) {
+        q.r.op = 1;
+        q.head = &ended;
+        q.head_bytes = sizeof ended;
+        if (clf_ask(&q, 1) == 0)
+            m->ended = (int)ended;
+    }
+    return m->ended == 0 ? 0 : clf_fail(-N_ESRCH, "rank %d of the file's group has ended", m->ended - 1);
+}
+
+/* A group's take (group.h): waits for a message, or for the end of a member. */
+static int take(struct group *g, int process, void *buf, long bytes, int type)
+{
+    struct clf_members *m = (struct clf_members *)g;
+    uint64_t cycles = SECOND;
+    long result = -N_EAGAIN;
+
+    for (int i = 0; i < QUESTIONS && m->presence != 0; i++) {
+        result = server_calls.take(buf, bytes, process, type, g->context, cycles);
+        if (result != -N_EAGAIN)
+            return (int)result;
+        int error = find_ended(m);
+        if (error < 0)
+            return error;
+        cycles = 2 * cycles < WAIT_MOST ? 2 * cycles : WAIT_MOST;
+    }
+    return (int)server_calls.take(buf, bytes, process, type, g->context, FOR_EVER);
+}
+
+/* The least of what members give: an error, if one of them has one. */
+static int agree(struct clf_members *m, int error)
+{
+    int64_t least = error;
+    int result = find_ended(m);
+
+    if (result == 0)
+        result = group_all_reduce(&m->g, &least, 1, GROUP_INT64, GROUP_LEAST);
+    return result < 0 ? result : (int)least;
+}
+
+/* ---- Making ---- */
+
+int64_t clf_group_turn_bytes(const struct clf_open *f)
+{
+    int64_t bytes = TURN_BYTES;
 
     for (uint32_t p = 0; p < f->layout->parts; p++)
         if (f->part[p].joined && f->part[p].io_bytes < bytes)
@@ -57,32 +130,78 @@ static int64_t find_step(const struct clf_open *f)
     return bytes;
 }
 
-int clf_group_agree(struct clf_open *f)
+int clf_group_agree(struct clf_open *f, int error)
 {
-    if (!f->group)
-        return 0;
+    if (!f->members)
+        return error;
+    int result = agree(f->members, error); /* nobody is in a call any more */
     for (uint32_t p = 0; p < f->layout->parts; p++)
-        f->part[p].wanted = f->sight->meet[p].seen != NULL;
-    int error = clf_sight_tell(f, f->sight);
+        f->part[p].wanted = joins(f, p);
+    if (result == 0)
+        result = clf_parts_attach(f);
+    if (result == 0)
+        result = clf_sight_tell(f, f->sight);
+    if (result == 0)
+        result = tell_servers(f);
+    result = agree(f->members, result);
+    return error < 0 ? error : result;
+}
+
+static int make_members(struct clf_open *f, struct group *g, struct clf_members **out)
+{
+    struct clf_members *m = calloc(1, sizeof *m);
+    int *rank = malloc((size_t)g->size * sizeof *rank);
+    int error = m && rank ? 0 : -N_ENOMEM;
+
+    for (int r = 0; r < g->size && error == 0; r++)
+        rank[r] = r;
     if (error == 0)
-        error = tell_servers(f);
-    const int64_t step = find_least(f, error < 0 ? 0 : find_step(f));
-    f->step_bytes = step > 0 ? step : 0;
-    return error < 0 ? error : step < 0 ? (int)step : 0;
+        error = group_make_in(&m->g, g, rank, g->size);
+    free(rank);
+    if (error < 0) {
+        free(m);
+        return error;
+    }
+    m->f = f;
+    m->g.take = take;
+    *out = m;
+    return 0;
 }
 
 int clf_group_set(struct clf_open *f, struct group *g)
 {
     static uint32_t groups;
-    uint64_t number;
+    struct clf_members *m;
 
-    if (f->folder || f->group || !g)
+    if (f->folder || f->members || !g)
         return clf_fail(-N_EINVAL, !g ? "no group" : f->folder ? "a folder has no group" : "the file has a group");
-    number = (uint64_t)++groups << 32 | (uint32_t)(g->process ? g->process[0] + 1 : 1);
-    int error = group_broadcast(g, &number, sizeof number, 0);
+    int error = make_members(f, g, &m);
     if (error < 0)
         return error;
-    f->group = g;
-    f->group_number = number;
-    return clf_group_agree(f);
+    m->number = (uint64_t)(++groups & INT32_MAX) << 32 | (uint32_t)(g->process ? g->process[0] + 1 : 1);
+    error = group_broadcast(&m->g, &m->number, sizeof m->number, 0);
+    if (error < 0) {
+        group_free(&m->g);
+        free(m);
+        return error;
+    }
+    f->members = m;
+    return clf_group_agree(f, be_present(m));
+}
+
+void clf_group_end(struct clf_open *f, bool forked)
+{
+    struct clf_members *m = f->members;
+    struct clf_question q;
+
+    if (!m)
+        return;
+    if (m->presence != 0 && !forked) {
+        q = clf_part_question(f, 0, N_CLF_DETACH);
+        q.r.attachment = m->presence;
+        clf_ask(&q, 1);
+    }
+    group_free(&m->g);
+    free(m);
+    f->members = NULL;
 }

@@ -39,13 +39,14 @@ struct piece { /* a request */
 struct move {
     struct clf_open *f;
     struct clf_sight *s;
-    bool write, collective;
-    char *buf;       /* the program's, of the access's first byte, */
-    int64_t at, n;   /* which is that of the view; bytes */
-    int64_t good;    /* bytes from the start on without an error, */
-    int error;       /* which is behind them */
-    int64_t size;    /* of the file; -1: not asked for yet */
-    int64_t missing; /* of a read: the lowest byte that was behind its part's end; n: there is none */
+    bool write, lists;
+    enum clf_turn turn; /* of a collective call; CLF_ALONE: it is none */
+    char *buf;          /* the program's, of the access's first byte, */
+    int64_t at, n;      /* which is that of the view; bytes */
+    int64_t good;       /* bytes from the start on without an error, */
+    int error;          /* which is behind them */
+    int64_t size;       /* of the file; -1: not asked for yet */
+    int64_t missing;    /* of a read: the lowest byte that was behind its part's end; n: there is none */
     /* a round */
     int64_t from, to;    /* of the view */
     int64_t low, high;   /* of the file */
@@ -218,15 +219,41 @@ static void end_piece(struct move *m)
     }
 }
 
+/* The places lie before the data. */
+static long start_list(const struct move *m, const struct piece *p, struct clf_question q)
+{
+    struct clf_list_place place[CLF_LIST_PLACES];
+    const uint32_t n = clf_list_make(m->s->meet[p->part].seen, p->at, p->at + p->bytes, place);
+    const size_t bytes = n * sizeof *place;
+    char *list = m->write ? malloc(bytes + p->bytes) : (char *)place;
+
+    if (!list)
+        return -N_ENOMEM;
+    if (m->write) {
+        memcpy(list, place, bytes);
+        memcpy(list + bytes, p->buf, p->bytes);
+    }
+    q.r.view = CLF_VIEW_LIST;
+    q.r.second = (uint16_t)n;
+    q.r.bytes = p->bytes;
+    clf_counts.list_bytes += bytes;
+    const long number = clf_start(q.volume, q.type, q.r, list, bytes + (m->write ? p->bytes : 0));
+    if (m->write)
+        free(list);
+    return number;
+}
+
 static long start_piece(const struct move *m, const struct piece *p)
 {
     const struct clf_meet *meet = &m->s->meet[p->part];
     struct clf_question q = clf_part_question(m->f, p->part, m->write ? N_CLF_WRITE : N_CLF_READ);
 
+    if (m->lists && !meet->plain)
+        return start_list(m, p, q);
     q.r.view = meet->plain ? 0 : m->s->number;
     q.r.offset = (uint64_t)(meet->plain ? meet->plain_at + p->at : p->at);
     q.r.bytes = p->bytes;
-    q.r.op = m->collective;
+    q.r.op = (uint16_t)m->turn;
     return clf_start(q.volume, q.type, q.r, m->write ? p->buf : NULL, m->write ? p->bytes : 0);
 }
 
@@ -256,14 +283,16 @@ static int add_piece(struct move *m, struct piece p)
 static int start_part(struct move *m, uint32_t p)
 {
     const struct leg *leg = &m->part[p];
-    const int64_t most = m->f->part[p].io_bytes;
+    const int64_t most = m->f->part[p].io_bytes - (m->lists ? CLF_LIST_PLACES * sizeof(struct clf_list_place) : 0);
     int error = 0;
 
-    if (m->collective) /* one request, of no bytes, too */
+    if (m->turn != CLF_ALONE) /* one request, of no bytes, too */
         return add_piece(m, (struct piece){p, leg->from, (uint32_t)(leg->end - leg->from), leg->buf, 0});
     for (int64_t at = leg->from; at < leg->end && error == 0;) {
-        const int64_t bytes = leg->end - at < most ? leg->end - at : most;
+        int64_t bytes = leg->end - at < most ? leg->end - at : most;
 
+        if (m->lists && !m->s->meet[p].plain)
+            bytes = clf_list_end(m->s->meet[p].seen, at, at + bytes, CLF_LIST_PLACES) - at;
         error = add_piece(m, (struct piece){p, at, (uint32_t)bytes, leg->buf + (at - leg->from), 0});
         at += bytes;
     }
@@ -275,12 +304,20 @@ static int start_part(struct move *m, uint32_t p)
 static int run_pieces(struct move *m)
 {
     const struct clf_layout *l = m->f->layout;
-    int error = clf_sight_tell(m->f, m->s);
+    const int told = m->lists ? clf_parts_attach(m->f) : clf_sight_tell(m->f, m->s);
+    int error = told;
 
+    clf_counts.calls++;
+
+    if (told < 0 && m->turn != CLF_ALONE) { /* the others wait for it all the same */
+        free_legs(m);
+        m->turn = CLF_TURN_LAST;
+        error = 0;
+    }
     for (int32_t i = 0; i < l->pattern->elements && m->write && error == 0; i++)
         copy_subfile(m, (uint32_t)i);
     for (uint32_t p = 0; p < l->parts && error == 0; p++)
-        if (m->part[p].buf || (m->collective && m->f->part[p].joined)) {
+        if (m->part[p].buf || (m->turn != CLF_ALONE && m->f->part[p].joined)) {
             if (m->write)
                 copy_part(m, p);
             error = start_part(m, p);
@@ -292,7 +329,7 @@ static int run_pieces(struct move *m)
     for (int32_t i = 0; i < l->pattern->elements && !m->write && error == 0; i++)
         copy_subfile(m, (uint32_t)i);
     m->pieces = m->ended = 0;
-    return error;
+    return told < 0 ? told : error;
 }
 
 /* Finds the next round's end: the window's, or as much as there is memory for. */
@@ -310,6 +347,8 @@ static int find_round(struct move *m, int64_t most)
 
         m->to = window < m->to ? window : m->to;
     }
+    if (m->lists)
+        m->to = clf_list_end(m->s->pattern, m->from, m->to, CLF_LIST_CALL);
     m->high = clf_view_file(m->s, m->to - 1) + 1;
     return m->high <= 0 ? -N_EFBIG : 0;
 }
@@ -326,9 +365,9 @@ static bool shorten_window(struct move *m, int error)
     return true;
 }
 
-static int run_round(struct move *m)
+/* Finds a round of at most so many bytes for which there is memory, and lays it out. */
+static int begin_round(struct move *m, int64_t most)
 {
-    int64_t most = ROUND_BYTES;
     int error;
 
     do {
@@ -336,6 +375,13 @@ static int run_round(struct move *m)
         if (error == 0)
             error = make_legs(m);
     } while (error == -N_ENOMEM && (most /= 2) >= ROUND_LEAST_BYTES);
+    return error;
+}
+
+static int run_round(struct move *m)
+{
+    int error = begin_round(m, ROUND_BYTES);
+
     if (error < 0)
         return error;
     error = run_pieces(m);
@@ -370,40 +416,37 @@ static int check(const struct move *m)
     return 0;
 }
 
-/* A step of a collective call, of which this member may have nothing. */
-static int run_step(struct move *m)
+/* A turn of a collective call: a request to each server whose part the view meets. */
+static int run_turn(struct move *m)
 {
     const int64_t end = m->at + m->n;
     int error = 0;
 
     m->to = m->from;
-    if (m->from < end) {
-        error = find_round(m, m->f->step_bytes);
-        if (error == 0)
-            error = make_legs(m);
-    }
+    if (m->from < end)
+        error = begin_round(m, clf_group_turn_bytes(m->f));
+    m->turn = error < 0 || m->to >= end ? CLF_TURN_LAST : CLF_TURN;
     const int sent = run_pieces(m);
     free_legs(m);
     return error < 0 ? error : sent;
 }
 
-/* All members make as many steps, whatever comes of them. */
-static int run_steps(struct move *m)
+/* Goes on until it has no more, or an error: one turn at least, and each time the servers wait for the others'. */
+static int run_turns(struct move *m)
 {
-    const int64_t step = m->f->step_bytes, steps = clf_group_most(m->f, (m->n + step - 1) / step);
-    int result = steps < 0 ? (int)steps : 0;
+    int error;
 
-    m->collective = true;
-    for (int64_t i = 0; i < steps; i++, m->from = m->to) {
-        int error = run_step(m);
-
-        if (error < 0 && result == 0) {
-            result = error;
-            m->good = m->from - m->at < m->good ? m->from - m->at : m->good;
-        }
-    }
-    m->collective = false;
-    return result;
+    do {
+        error = run_turn(m);
+        if (error < 0 && m->from - m->at < m->good)
+            m->good = m->from - m->at;
+        m->from = m->to;
+        find_end(m);
+        if (m->good < m->n) /* one turn more, of no bytes, says that it was the last */
+            m->from = m->at + m->n;
+    } while (m->turn == CLF_TURN);
+    m->turn = CLF_ALONE;
+    return error;
 }
 
 static int run_rounds(struct move *m)
@@ -424,9 +467,10 @@ static int run_rounds(struct move *m)
 int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at)
 {
     struct move m = {.f = f, .s = f->sight, .write = write, .buf = buf, .at = at, .from = at, .size = -1};
-    const bool collective = f->collective && f->step_bytes > 0;
+    const bool collective = f->collective && f->members;
 
     f->collective = false;
+    m.lists = f->lists && !collective;
     m.n = m.good = m.missing = n < PATTERN_OFFSET_MAX ? (int64_t)n : PATTERN_OFFSET_MAX;
     const int refused = n == 0 ? 0 : check(&m);
     if (!collective && (n == 0 || refused < 0))
@@ -435,7 +479,7 @@ int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t 
         m.n = m.good = m.missing = 0; /* the others wait for it all the same */
     m.subfile = calloc((size_t)f->layout->pattern->elements, sizeof *m.subfile);
     m.part = calloc(f->layout->parts, sizeof *m.part);
-    int error = !m.subfile || !m.part ? -N_ENOMEM : collective ? run_steps(&m) : run_rounds(&m);
+    int error = !m.subfile || !m.part ? -N_ENOMEM : collective ? run_turns(&m) : run_rounds(&m);
     find_end(&m);
     free(m.subfile);
     free(m.part);

@@ -42,8 +42,8 @@ static int check(const struct clf_open *f, const struct pattern *view)
     return 0;
 }
 
-/* The servers know the new view by another number until it takes the place of the old one. */
-int clf_view_set(struct clf_open *f, struct pattern *view)
+/* The servers know the new view by another number until it takes the place of the old one. Takes the pattern. */
+static int set(struct clf_open *f, struct pattern *view)
 {
     struct clf_sight *s = NULL;
     int error = check(f, view);
@@ -56,7 +56,7 @@ int clf_view_set(struct clf_open *f, struct pattern *view)
     if (error < 0)
         return error;
     for (uint32_t p = 0; p < f->layout->parts; p++)
-        f->part[p].wanted = s->meet[p].seen && !s->meet[p].plain;
+        f->part[p].wanted = s->meet[p].seen && !s->meet[p].plain && !f->lists;
     error = clf_sight_tell(f, s);
     if (error < 0) {
         clf_sight_free(f->layout, s);
@@ -65,5 +65,12 @@ int clf_view_set(struct clf_open *f, struct pattern *view)
     clf_sight_free(f->layout, f->sight);
     f->sight = s;
     f->at = 0;
-    return clf_group_agree(f);
+    return 0;
+}
+
+int clf_view_set(struct clf_open *f, struct pattern *view)
+{
+    int error = set(f, view);
+
+    return f->folder ? error : clf_group_agree(f, error);
 }

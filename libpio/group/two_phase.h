@@ -1,7 +1,7 @@
 /*
  * Two-phase I/O: collective reads and writes of a file by a group, some of whose members hold parts of the file between
- * its medium and all members' memory [del Rosario, Bordawekar, Choudhary: Improved parallel I/O via a two-phase run-time
- * access strategy, IPPS 1993 workshop; P3 section 7.2.1; P4 section 5.2].
+ * its medium and all members' memory [del Rosario, Bordawekar, Choudhary: Improved parallel I/O via a two-phase
+ * run-time access strategy, IPPS 1993 workshop; P3 section 7.2.1; P4 section 5.2].
  *
  *   member    view --- plan ---.                              .--- part: a window of it in the holder's memory
  *   member    view --- plan ---+--- exchange in the group ----+        |

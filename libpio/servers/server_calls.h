@@ -6,6 +6,7 @@
 #define LIBPIO_SERVER_CALLS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct server_calls {
     /* As trap_striped: the text of which some lines may be those of families (vertex/contract/system.h). */
@@ -14,6 +15,9 @@ struct server_calls {
     long (*start)(long node, long type, const void *head, long head_bytes, const void *data, long bytes);
     long (*end)(long number, void *head, long head_bytes, void *data, long bytes);
     long (*test)(long number);
+    /* Receives a message in a context, as trap_read_context, if it is there within so many cycles (UINT64_MAX: waits
+     * for ever); else -N_EAGAIN. */
+    long (*take)(void *buf, long bytes, int process, int type, int context, uint64_t cycles);
 };
 
 extern const struct server_calls server_calls;

@@ -30,21 +30,66 @@ int64_t clf_invoke_view(struct clf_call *c)
                         record->data, record->n);
 }
 
+/* ---- Lists ---- */
+
+/* Their bytes are those of the request, and none lies beyond what a file may have. */
+static bool list_is_sound(const struct clf_record *record)
+{
+    struct clf_list_place place;
+    uint64_t bytes = 0;
+
+    if (record->r.second == 0 || record->r.second > CLF_LIST_PLACES)
+        return false;
+    for (uint32_t i = 0; i < record->r.second; i++) {
+        memcpy(&place, record->data + i * sizeof place, sizeof place);
+        bytes += place.bytes;
+        if (place.high > INT32_MAX)
+            return false;
+    }
+    return bytes == record->r.bytes;
+}
+
+/* Place by place, until one comes short. data: all places' bytes, one after the other. */
+static int64_t move_list(const struct clf_record *record, struct ext2_inode *inode, uint8_t *data)
+{
+    struct clf_list_place place;
+    int64_t moved = 0;
+
+    for (uint32_t i = 0; i < record->r.second; i++) {
+        memcpy(&place, record->data + i * sizeof place, sizeof place);
+        const uint64_t at = (uint64_t)place.high << 32 | place.low;
+        const int64_t n = record->type == (int)N_CLF_WRITE ? ext2_write(inode, at, data + moved, place.bytes)
+                                                           : ext2_read(inode, at, data + moved, place.bytes);
+
+        if (n < 0)
+            return moved > 0 ? moved : n;
+        moved += n;
+        if (n < place.bytes)
+            break;
+    }
+    return moved;
+}
+
 /* ---- Data ---- */
 
 int64_t clf_invoke_read(struct clf_call *c)
 {
     struct clf_part *part = part_of(c);
-    struct merge *m = c->r->view != 0 ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
+    const bool lists = c->r->view == CLF_VIEW_LIST;
+    struct merge *m = c->r->view != 0 && !lists ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
     int64_t n = clf_part_open(c, part, false);
 
     if (n < 0)
         return n;
     if (c->r->bytes > c->room)
         return -N_EPROTO;
-    if (c->r->view != 0 && (!m || !clf_view_of(c->record)))
+    if (lists && !list_is_sound(c->record))
+        return -N_EINVAL;
+    if (c->r->view != 0 && !lists && (!m || !clf_view_of(c->record)))
         return m ? -N_EINVAL : -N_ENOMEM;
-    if (part->inode && c->r->view == 0)
+    if (part->inode && lists)
+        n = move_list(c->record, part->inode, c->reply);
+    else if (part->inode && c->r->view == 0)
         n = ext2_read(part->inode, c->r->offset, c->reply, c->r->bytes);
     else if (part->inode)
         n = view_read(clf_view_of(c->record), m->sieve, part->inode, c->r->offset, c->reply, c->r->bytes);
@@ -55,15 +100,20 @@ int64_t clf_invoke_read(struct clf_call *c)
 int64_t clf_invoke_write(struct clf_call *c)
 {
     struct clf_part *part = part_of(c);
-    struct merge *m = c->r->view != 0 ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
+    const bool lists = c->r->view == CLF_VIEW_LIST;
+    struct merge *m = c->r->view != 0 && !lists ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
 
-    if (c->r->view != 0 && (!m || !clf_view_of(c->record)))
+    if (lists && !list_is_sound(c->record))
+        return -N_EINVAL;
+    if (c->r->view != 0 && !lists && (!m || !clf_view_of(c->record)))
         return m ? -N_EINVAL : -N_ENOMEM;
     if (c->fs->read_only)
         return -N_EROFS;
     int error = clf_part_open(c, part, true);
     if (error < 0)
         return error;
+    if (lists)
+        return move_list(c->record, part->inode, c->record->data + c->r->second * sizeof(struct clf_list_place));
     if (c->r->view == 0)
         return ext2_write(part->inode, c->r->offset, c->record->data, c->r->bytes);
     return merge_write_view(m, clf_view_of(c->record), part->inode, c->r->offset, c->record->data, c->r->bytes);

@@ -257,14 +257,25 @@ static void run(struct family_work *work, struct ext2 *fs, const struct arrival_
     free(round);
 }
 
+/* ---- Members ---- */
+
+/* Attachment i, if it is one of the group's at that part; else NULL. */
+static struct clf_attachment *member_at(const struct clf_server *clf, uint32_t i, const struct clf_part *part,
+                                        uint64_t group)
+{
+    struct clf_attachment *a = clf->attachment[i];
+
+    return a && a->part == part && a->group == group && a->from >= 0 ? a : NULL;
+}
+
 static bool is_complete(const struct clf_round *round)
 {
     const struct clf_server *clf = round->clf;
 
     for (uint32_t i = 0; i < clf->attachments; i++) {
-        const struct clf_attachment *a = clf->attachment[i];
+        const struct clf_attachment *a = member_at(clf, i, round->part, round->group);
 
-        if (a && a->part == round->part && a->group == round->group && a->from >= 0 && !a->record)
+        if (a && !a->done && !(a->record && a->record->round == round))
             return false;
     }
     return true;
@@ -284,15 +295,48 @@ static void end_round(struct clf_round *round, int error)
     free(round);
 }
 
+static void put_in_round(struct clf_record *record);
+
+/* Once all members have sent their last request of a call, those that wait are the first of the next. */
+static void end_call(struct clf_server *clf, const struct clf_part *part, uint64_t group)
+{
+    for (uint32_t i = 0; i < clf->attachments; i++) {
+        const struct clf_attachment *a = member_at(clf, i, part, group);
+
+        if (a && !a->done)
+            return;
+    }
+    for (uint32_t i = 0; i < clf->attachments; i++) {
+        struct clf_attachment *a = member_at(clf, i, part, group);
+
+        if (a)
+            a->done = false;
+    }
+    for (uint32_t i = 0; i < clf->attachments; i++) {
+        struct clf_attachment *a = member_at(clf, i, part, group);
+
+        if (a && a->record && !a->record->round)
+            put_in_round(a->record);
+    }
+}
+
 static void start_if_complete(struct clf_round *round)
 {
+    struct clf_server *clf = round->clf;
+    const struct clf_part *part = round->part;
+    const uint64_t group = round->group;
+    struct clf_record *record;
+
     if (round->running || !is_complete(round))
         return;
     round->running = true;
     round->work.run = run;
-    int error = family_run(round->clf->loop, round->part->drive, &round->work, -1, round->type);
+    STAILQ_FOREACH(record, &round->records, next)
+        record->attachment->done = record->r.op == CLF_TURN_LAST;
+    int error = family_run(clf->loop, part->drive, &round->work, -1, round->type);
     if (error < 0)
         end_round(round, error);
+    end_call(clf, part, group);
 }
 
 static void round_check(struct clf_server *clf, const struct clf_part *part, uint64_t group)
@@ -301,9 +345,12 @@ static void round_check(struct clf_server *clf, const struct clf_part *part, uin
 
     for (round = LIST_FIRST(&clf->rounds); round; round = next) {
         next = LIST_NEXT(round, all);
-        if (round->part == part && round->group == group)
+        if (round->part == part && round->group == group && !round->running) {
             start_if_complete(round);
+            return; /* there is one */
+        }
     }
+    end_call(clf, part, group);
 }
 
 /* The round that waits; NULL: no memory. */
@@ -328,18 +375,45 @@ static struct clf_round *find_round(struct clf_record *record)
     return round;
 }
 
-void clf_round_take(struct clf_record *record)
+/* The record is its attachment's. One that is refused counts as carried out. */
+static void put_in_round(struct clf_record *record)
 {
+    struct clf_server *clf = record->clf;
+    struct clf_attachment *a = record->attachment;
+    const struct clf_part *part = a->part;
     struct clf_round *round = find_round(record);
     struct file_reply reply;
 
-    if (!round || round->type != record->type) {
-        clf_answer(record, round ? -N_EINVAL : -N_ENOMEM, &reply, 0);
+    if (round && round->type == record->type) {
+        record->round = round;
+        STAILQ_INSERT_TAIL(&round->records, record, next);
+        start_if_complete(round);
         return;
     }
-    STAILQ_INSERT_TAIL(&round->records, record, next);
+    const uint64_t group = a->group;
+    a->record = NULL;
+    a->done = record->r.op == CLF_TURN_LAST;
+    clf_answer(record, round ? -N_EINVAL : -N_ENOMEM, &reply, 0);
+    round_check(clf, part, group);
+}
+
+void clf_round_take(struct clf_record *record)
+{
     record->attachment->record = record;
-    start_if_complete(round);
+    if (!record->attachment->done)
+        put_in_round(record);
+}
+
+static int64_t tell_ended(struct clf_call *c)
+{
+    uint32_t member = 0;
+
+    for (uint32_t i = 0; i < CLF_ENDED && member == 0; i++)
+        if (c->clf->ended[i].group == c->r->handle)
+            member = c->clf->ended[i].member + 1;
+    memcpy(c->reply, &member, sizeof member);
+    c->reply_bytes = sizeof member;
+    return 0;
 }
 
 int64_t clf_invoke_group(struct clf_call *c)
@@ -347,9 +421,13 @@ int64_t clf_invoke_group(struct clf_call *c)
     struct clf_attachment *a = c->record->attachment;
     const uint64_t before = a->group;
 
+    if (c->r->op > 0)
+        return c->r->op == 1 && c->r->handle != 0 ? tell_ended(c) : -N_EINVAL;
     if (a->from != c->record->from || a->record || (before != 0 && c->r->handle != 0))
         return -N_EINVAL;
     a->group = c->r->handle;
+    a->member = (uint32_t)c->r->offset;
+    a->done = false;
     if (before != 0)
         round_check(c->clf, a->part, before);
     return 0;
@@ -357,20 +435,40 @@ int64_t clf_invoke_group(struct clf_call *c)
 
 /* ---- Members that leave ---- */
 
+/* What waits for the next call is not carried out. */
+static void forget_waiting(struct clf_attachment *a)
+{
+    struct clf_record *record = a->record;
+    struct file_reply reply;
+
+    if (!record || record->round)
+        return;
+    a->record = NULL;
+    clf_answer(record, -N_EIO, &reply, 0);
+}
+
 /* Nobody waits for it any more. */
 static void leave_group(struct clf_server *clf, struct clf_attachment *a)
 {
     const uint64_t group = a->group;
 
+    forget_waiting(a);
     a->group = 0;
     if (group != 0)
         round_check(clf, a->part, group);
+}
+
+static void note_ended(struct clf_server *clf, const struct clf_attachment *a)
+{
+    if (a->group != 0)
+        clf->ended[clf->ends++ % CLF_ENDED] = (struct clf_ended){a->group, a->member};
 }
 
 static void drop_attachments(struct clf_server *clf, int from)
 {
     for (uint32_t i = 0; i < clf->attachments; i++)
         if (clf->attachment[i] && clf->attachment[i]->from == from) {
+            note_ended(clf, clf->attachment[i]);
             leave_group(clf, clf->attachment[i]);
             clf->attachment[i]->from = -1;
             clf_attachment_put(clf, clf->attachment[i]);
@@ -430,6 +528,9 @@ void clf_rounds_end(struct clf_server *clf)
         if (!round->running)
             end_round(round, -N_EIO);
     }
+    for (uint32_t i = 0; i < clf->attachments; i++)
+        if (clf->attachment[i])
+            forget_waiting(clf->attachment[i]);
 }
 
 void clf_rounds_free(struct clf_server *clf)

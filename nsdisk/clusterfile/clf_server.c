@@ -39,6 +39,11 @@ static void run(struct family_work *work, struct ext2 *fs, const struct arrival_
 
 /* ---- Taking ---- */
 
+static size_t list_bytes(const struct clf_request *r)
+{
+    return r->view == CLF_VIEW_LIST ? r->second * sizeof(struct clf_list_place) : 0;
+}
+
 /* The request's lengths and bounds, n bytes being behind it. */
 static bool is_well_formed(int type, const struct clf_request *r, size_t n)
 {
@@ -50,9 +55,10 @@ static bool is_well_formed(int type, const struct clf_request *r, size_t n)
         return n == 0 && r->handle != 0 && CLF_PART_SUBFILE(r->part) < CLF_SUBFILES_MAX &&
                (CLF_PART_VOLUME(r->part) == CLF_WHOLE || CLF_PART_VOLUME(r->part) < CLF_VOLUMES_MAX);
     case N_CLF_READ:
-        return n == 0 && r->op <= 1 && (r->bytes > 0 || r->op == 1) && r->bytes <= FILE_IO_MAX_BYTES;
+        return n == list_bytes(r) && r->op < CLF_TURNS && (r->bytes > 0 || r->op != CLF_ALONE) &&
+               r->bytes <= FILE_IO_MAX_BYTES;
     case N_CLF_WRITE:
-        return n == r->bytes && r->op <= 1 && (n > 0 || r->op == 1);
+        return n == list_bytes(r) + r->bytes && r->op < CLF_TURNS && (r->bytes > 0 || r->op != CLF_ALONE);
     case N_CLF_VIEW:
         return n == r->bytes;
     case N_CLF_FREE:
@@ -89,7 +95,7 @@ static int check(const struct clf_server *clf, const struct arrival *a, struct c
     const struct clf_attachment *attachment = clf_attachment_find(clf, r->attachment, a->from);
     if (!attachment || attachment->part->drive != r->drive)
         return -N_EBADF;
-    const bool is_collective = is_access(a->type) && r->op == 1;
+    const bool is_collective = is_access(a->type) && r->op != CLF_ALONE;
     return is_collective && (attachment->group == 0 || attachment->record) ? -N_EINVAL : 0;
 }
 
@@ -112,7 +118,7 @@ static bool take(void *state, const struct arrival *a)
         record->attachment = clf_attachment_find(clf, r.attachment, a->from);
         record->attachment->uses++;
     }
-    if (is_access(a->type) && r.op == 1) {
+    if (is_access(a->type) && r.op != CLF_ALONE) {
         clf_round_take(record);
         return true;
     }

@@ -35,6 +35,7 @@
 #define CLF_FOLDER     ".clf" /* in a volume's root */
 #define CLF_PATH_BYTES 64u    /* "/.clf/4294967295.4294967295/8191.255" */
 #define CLF_REMOVED    64u    /* files that a volume remembers to have been removed */
+#define CLF_ENDED      64u    /* members that a server remembers to have ended */
 
 struct clf_part {
     struct family_work leave; /* has its file given back */
@@ -54,7 +55,15 @@ struct clf_attachment {
     uint32_t uses; /* requests under way, and 1 while the client has it */
     struct view *view[CLF_VIEWS];
     uint64_t group;            /* 0: none */
-    struct clf_record *record; /* its request in the group's round, or NULL */
+    uint32_t member;           /* its number there */
+    bool done;                 /* it has no more requests of the group's call, */
+    struct clf_record *record; /* its request in the group's round; if `done`, of the next call; or NULL */
+};
+
+/* A member of a group that has ended. */
+struct clf_ended {
+    uint64_t group;
+    uint32_t member;
 };
 
 struct clf_server {
@@ -66,6 +75,8 @@ struct clf_server {
     uint32_t attachments;               /* 0, or a power of two */
     uint32_t attached;                  /* how many there are, */
     uint32_t ids;                       /* and have been */
+    struct clf_ended ended[CLF_ENDED];  /* in turn: */
+    uint32_t ends;
     struct {
         uint64_t handle[CLF_REMOVED];
         uint32_t count;
@@ -80,7 +91,8 @@ struct clf_record {
     struct clf_server *clf;
     struct clf_attachment *attachment; /* or NULL */
     int from, type;
-    bool gone; /* its client has ended: it is not answered */
+    bool gone;               /* its client has ended: it is not answered */
+    struct clf_round *round; /* in which it is; NULL: none, it waits for the next call */
     struct clf_request r;
     size_t n; /* bytes behind the request */
     uint8_t data[];

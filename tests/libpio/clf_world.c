@@ -53,7 +53,7 @@ static long end(long number, void *head, long head_bytes, void *data, long bytes
     return status;
 }
 
-const struct server_calls server_calls = {text, start, end, NULL};
+const struct server_calls server_calls = {text, start, end, NULL, NULL};
 
 /* ---- Matrices ---- */
 
@@ -134,5 +134,29 @@ int group_broadcast(struct group *g, void *buf, int bytes, int root)
 int group_all_reduce(struct group *g, void *elements, int n, enum group_element element, enum group_operation operation)
 {
     (void)g, (void)elements, (void)n, (void)element, (void)operation;
+    return -N_ENOSYS;
+}
+
+int group_make_in(struct group *g, const struct group *of, const int *rank_of, int size)
+{
+    (void)g, (void)of, (void)rank_of, (void)size;
+    return -N_ENOSYS;
+}
+
+int group_free(struct group *g)
+{
+    (void)g;
+    return 0;
+}
+
+int group_all_gather(struct group *g, const void *part, void *all, const int *bytes)
+{
+    (void)g, (void)part, (void)all, (void)bytes;
+    return -N_ENOSYS;
+}
+
+int group_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes)
+{
+    (void)g, (void)to, (void)to_bytes, (void)from, (void)from_bytes;
     return -N_ENOSYS;
 }

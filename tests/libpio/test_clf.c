@@ -99,7 +99,7 @@ static struct clf_layout *layout_of(const struct pair *p)
     return l;
 }
 
-/* Every node moves all of its view, in pieces of random lengths. */
+/* Every node moves all of its view, in pieces of random lengths, in one of the ways that a node alone has. */
 static void move_by_views(struct pair *p, bool write, const char *what)
 {
     struct pattern *pattern = pattern_of(&p->view);
@@ -113,10 +113,13 @@ static void move_by_views(struct pair *p, bool write, const char *what)
             close_as(10 + node, f);
             continue;
         }
+        static const enum clf_way ways[] = {CLF_WAY_VIEW, CLF_WAY_LIST, CLF_WAY_SIEVE};
+        const struct clf_method way = {.way = ways[random_below(&seed, 3)], .buffer = 1 + random_below(&seed, 2000)};
+        cr_assert_eq(clf_way_set(f, &way), 0, "way %d: %s", way.way, clf_why());
         set_view(f, pattern, node);
         for (int at = 0; at < n;) {
             int bytes = 1 + (int)random_below(&seed, (uint32_t)(n - at));
-            int64_t moved = clf_move(f, write, write ? want + at : got + at, (uint64_t)bytes, at);
+            int64_t moved = clf_way_move(f, write, write ? want + at : got + at, (uint64_t)bytes, at);
 
             cr_assert_eq(moved, bytes, "%s: node %d moved %d of %d bytes from %d on", what, node, (int)moved, bytes,
                          at);
@@ -124,6 +127,7 @@ static void move_by_views(struct pair *p, bool write, const char *what)
         }
         if (!write)
             cr_assert_arr_eq(got, want, (size_t)n, "%s: node %d reads other bytes", what, node);
+        clf_way_end(f, false);
         close_as(10 + node, f);
     }
     pattern_free(pattern);
@@ -237,4 +241,6 @@ Test(clf, every_pair_of_view_and_layout_shows_the_same_bytes)
     run(all_pairs, 0);
     seed = 77;
     run(all_pairs, 12 * 8); /* a cache of three groups */
+    cr_expect_gt(clf_counts.list_bytes, 0, "no request has named places");
+    cr_expect_gt(clf_counts.views, 0, "no server has been told a view");
 }

@@ -17,6 +17,7 @@ TestSuite(clf_rounds, .timeout = 120);
 #define GROUP   ((uint64_t)9 << 32)
 
 static struct clf_open *file[MEMBERS];
+static enum clf_turn turn_of = CLF_TURN; /* of what is posted */
 
 /* Member i sees every fifth block of seven bytes. */
 static void open_members(void)
@@ -35,6 +36,7 @@ static void open_members(void)
         cr_assert_eq(clf_view_set(file[i], view), 0);
         struct clf_question q = clf_part_question(file[i], 0, N_CLF_GROUP);
         q.r.handle = GROUP;
+        q.r.offset = (uint64_t)i;
         cr_assert_eq(clf_ask(&q, 1), 0);
         q.r.handle = GROUP + 1;
         cr_expect_eq(clf_ask(&q, 1), -N_EINVAL, "it is in a group");
@@ -61,7 +63,7 @@ static uint32_t post(int member, int type, int bytes)
     struct clf_question q = clf_part_question(file[member], 0, type);
     const bool writes = type == N_CLF_WRITE;
 
-    q.r.op = 1;
+    q.r.op = (uint16_t)turn_of;
     q.r.view = file[member]->sight->number;
     q.r.bytes = (uint32_t)bytes;
     memcpy(message, &q.r, sizeof q.r);
@@ -165,6 +167,78 @@ Test(clf_rounds, what_waits_at_the_shutdown_is_answered)
 {
     lab_make(&clf_lab, 4096, 96);
     cr_assert(lab_run(&clf_lab, stop), "%s", clf_lab.log);
+    cr_expect_eq(lab_fsck(&clf_lab, "-fn"), 0);
+    lab_free(&clf_lab);
+}
+
+static uint32_t who_has_ended(int member)
+{
+    uint32_t ended = 99;
+    struct clf_question q = clf_part_question(file[member], 0, N_CLF_GROUP);
+
+    clf_node = 10 + member;
+    q.r.op = 1;
+    q.r.handle = GROUP;
+    q.head = &ended;
+    q.head_bytes = sizeof ended;
+    cr_assert_eq(clf_ask(&q, 1), 0);
+    return ended;
+}
+
+/* Member 0 needs one request, the others two: it is done, and its next one belongs to the next call. */
+static void calls(struct lab *lab)
+{
+    uint32_t number[MEMBERS], next;
+
+    open_members();
+    turn_of = CLF_TURN_LAST;
+    number[0] = post(0, N_CLF_WRITE, 100);
+    turn_of = CLF_TURN;
+    for (int i = 1; i < MEMBERS; i++)
+        number[i] = post(i, N_CLF_WRITE, 100);
+    for (int i = 0; i < MEMBERS; i++)
+        cr_assert_eq(lab_wait(lab, number[i]), 100);
+    turn_of = CLF_TURN_LAST;
+    next = post(0, N_CLF_READ, 10); /* of another kind, too */
+    for (int i = 1; i < MEMBERS; i++) {
+        cr_expect(!lab_answered(lab, next));
+        number[i] = post(i, N_CLF_WRITE, 200);
+    }
+    for (int i = 1; i < MEMBERS; i++)
+        cr_assert_eq(lab_wait(lab, number[i]), 200);
+    cr_expect(!lab_answered(lab, next), "the next call begins with all members");
+    for (int i = 1; i < MEMBERS - 1; i++)
+        number[i] = post(i, N_CLF_READ, 10);
+    cr_expect(!lab_answered(lab, next));
+    cr_expect_eq(who_has_ended(0), 0);
+    lab_end_client(lab, 14); /* before it has made the call */
+    cr_expect_eq(who_has_ended(0), 5);
+    cr_assert_eq(lab_wait(lab, next), 10);
+    for (int i = 1; i < MEMBERS - 1; i++)
+        cr_assert_eq(lab_wait(lab, number[i]), 10);
+    /* One ends whose request waits for the next call. */
+    turn_of = CLF_TURN_LAST;
+    number[0] = post(0, N_CLF_READ, 10);
+    turn_of = CLF_TURN;
+    for (int i = 1; i < 4; i++)
+        number[i] = post(i, N_CLF_READ, 10);
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(lab_wait(lab, number[i]), 10);
+    post(0, N_CLF_READ, 10);
+    lab_end_client(lab, 10);
+    for (int i = 1; i < 4; i++)
+        number[i] = post(i, N_CLF_READ, 10);
+    for (int i = 1; i < 4; i++)
+        cr_assert_eq(lab_wait(lab, number[i]), 10);
+    clf_file_forked(file[0]);
+    clf_file_forked(file[4]);
+    close_members();
+}
+
+Test(clf_rounds, who_is_done_with_a_call_is_not_waited_for_and_does_not_begin_the_next_one)
+{
+    lab_make(&clf_lab, 4096, 0);
+    cr_assert(lab_run(&clf_lab, calls), "%s", clf_lab.log);
     cr_expect_eq(lab_fsck(&clf_lab, "-fn"), 0);
     lab_free(&clf_lab);
 }

@@ -107,18 +107,38 @@ Test(clf, calls_do_what_they_say_and_the_volumes_have_each_byte_where_its_layout
 }
 
 /* Views that every node has: the columns of a 61 x 37 matrix for four nodes. */
+static void must_leave_the_same(const char *dim, const char *cache, const char *how)
+{
+    struct outcome o = run((struct ncube_run){.dim = dim, .program = "guest/clf", .args = {how}}, cache, "", true);
+
+    outcome_expect(&o, how, 0, "passed\n", "");
+    outcome_free(&o);
+}
+
 Test(clf, collective_calls_leave_the_same_bytes)
 {
-    static const char *const dims[] = {"0", "2"};
-    static const char *const caches[] = {"cache_kb = 96; write = \"back\";", ""};
+    must_leave_the_same("0", "cache_kb = 96; write = \"back\";", "together");
+    must_leave_the_same("2", "", "together");
+}
 
-    for (int i = 0; i < 2; i++) {
-        const struct ncube_run r = {.dim = dims[i], .program = "guest/clf", .args = {"together"}};
-        struct outcome o = run(r, caches[i], "", true);
+Test(clf, two_phases_leave_the_same_bytes)
+{
+    must_leave_the_same("0", "", "phases");
+    must_leave_the_same("2", "cache_kb = 96; write = \"back\";", "phases");
+}
 
-        outcome_expect(&o, dims[i], 0, "passed\n", "");
-        outcome_free(&o);
+Test(clf, a_member_that_ends_in_a_collective_call_is_named_to_the_others)
+{
+    struct outcome o = run((struct ncube_run){.dim = "2", .program = "guest/clf", .args = {"ends"}}, "", "", false);
+
+    cr_expect_eq(o.status, 0, "%s%s", o.out, o.err);
+    for (int i = 0; i < 3; i++) {
+        char *line = format("node %d passed\n", i);
+
+        cr_expect_not_null(strstr(o.out, line), "%s%s", o.out, o.err);
+        free(line);
     }
+    outcome_free(&o);
 }
 
 Test(clf, a_dead_volume_is_an_error_of_its_bytes_only)

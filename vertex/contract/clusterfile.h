@@ -28,11 +28,15 @@
  *                  the medium
  *   N_CLF_FREE     handle: nothing of the file is left here                             0
  *   N_CLF_GROUP    attachment handle (a group's number): it joins                       0
- *                  the group; 0: it leaves
+ *                  the group, as its member `offset`; 0: it leaves;
+ *                  op 1: which of the group's members has ended          uint32_t: its  0
+ *                                                                        number + 1; 0: none
  *
- * N_CLF_READ and N_CLF_WRITE with op 1 are collective: they wait until all attachments of their part's group have such
- * a request, and are carried out together in the order of the part's file [P3 section 7.2]. They may be of no bytes.
- * One that ends or leaves is waited for no longer.
+ * N_CLF_READ and N_CLF_WRITE with an op of enum clf_turn are collective: they wait until all attachments of their
+ * part's group have such a request, and are carried out together in the order of the part's file [P3 section 7.2]. They
+ * may be of no bytes. Of a call that takes several, all but the last are CLF_TURN; the others do not wait for one that
+ * has sent CLF_TURN_LAST, until all have, and its next one waits for that. One that ends or leaves is waited for no
+ * longer.
  *
  * `drive` is the drive's number at its I/O node. An attachment is one client's, and ends with it. View 0 is the part
  * itself; an attachment has CLF_VIEWS others, from 1 on.
@@ -100,6 +104,19 @@ struct clf_request {
     uint16_t second, view;
 };
 _Static_assert(sizeof(struct clf_request) == 40, "clf_request layout");
+
+/* A view's number that stands for a list: `second` places of the part, which lie before the data of the request; the
+ * request's bytes are theirs, one after the other, and `offset` is not used. */
+#define CLF_VIEW_LIST   0xffffu
+#define CLF_LIST_PLACES 64u
+
+struct clf_list_place {
+    uint32_t low, high; /* where they begin */
+    uint32_t bytes;
+};
+_Static_assert(sizeof(struct clf_list_place) == 12, "clf_list_place layout");
+
+enum clf_turn { CLF_ALONE, CLF_TURN, CLF_TURN_LAST, CLF_TURNS };
 
 /* Operations of N_CLF_NAME: what offset is, and the second text.
  *

@@ -1,0 +1,201 @@
+/*
+ * How accesses are made (clf_client.h): by requests, in two phases, in which some members hold parts of the file
+ * [P3 section 7.2.1], or, of reads, by data sieving [Thakur, Gropp, Lusk: Data sieving and
+ * collective I/O in ROMIO, Frontiers 1999]. Each has the file a second time, with a view of its own: a holder sees its
+ * part, and sieving the whole file. List I/O is a way of the requests (clf_list.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/clusterfile/clf_client.h"
+#include "libpio/group/two_phase.h"
+#include "vertex/contract/errors.h"
+
+#define WINDOW_BYTES (256 << 10)
+#define BLOCK_BYTES  (64 << 10)
+#define SIEVE_BYTES  (4 << 20)
+
+struct clf_way_of {
+    struct clf_method method;
+    struct clf_open *file;   /* the second time; NULL: this member holds nothing */
+    struct two_phase engine; /* CLF_WAY_TWO_PHASE */
+    struct pattern *parts;
+    int *holder; /* [parts->elements] */
+};
+
+/* ---- Two phases ---- */
+
+/* The part's bytes are what the holder's view has. */
+static int64_t move_part(void *ctx, bool writes, void *buf, int64_t bytes, int64_t at)
+{
+    return clf_move(ctx, writes, buf, (uint64_t)bytes, at);
+}
+
+static int part_view(const struct pattern *parts, int32_t element, struct pattern **view)
+{
+    const int64_t bytes = pattern_pack(parts, element, NULL, 0);
+    void *packed = bytes > 0 ? malloc((size_t)bytes) : NULL;
+
+    if (!packed)
+        return bytes < 0 ? (int)bytes : -N_ENOMEM;
+    pattern_pack(parts, element, packed, (size_t)bytes);
+    int error = pattern_unpack(packed, (size_t)bytes, view);
+    free(packed);
+    return error;
+}
+
+static int open_part(struct clf_open *f, struct clf_way_of *w, int32_t part)
+{
+    struct pattern *view;
+    int error = clf_file_again(f, &w->file);
+
+    if (error == 0)
+        error = part_view(w->parts, part, &view);
+    return error < 0 ? error : clf_view_set(w->file, view);
+}
+
+static int make_holders(struct clf_open *f, struct clf_way_of *w)
+{
+    struct group *g = &f->members->g;
+    const int n = w->method.holders;
+    int error = pattern_stripe(w->method.block, n, &w->parts);
+
+    w->holder = malloc((size_t)n * sizeof *w->holder);
+    if (error == 0 && !w->holder)
+        error = -N_ENOMEM;
+    if (error < 0)
+        return error;
+    w->parts->displacement = f->layout->pattern->displacement;
+    for (int h = 0; h < n; h++) {
+        w->holder[h] = two_phase_holder(g, n, h);
+        if (w->holder[h] == g->rank && error == 0)
+            error = open_part(f, w, h);
+    }
+    w->engine = (struct two_phase){.g = g,
+                                   .parts = w->parts,
+                                   .holder = w->holder,
+                                   .store = {.move = move_part, .ctx = w->file},
+                                   .window_bytes = w->method.buffer};
+    return error;
+}
+
+/* ---- Data sieving ---- */
+
+/* Windows begin with the next byte that is wanted; the last one ends with the last. */
+static int64_t sieve(struct clf_open *f, char *buf, int64_t n, int64_t at)
+{
+    const struct clf_way_of *w = f->way;
+    const int64_t first = f->layout->pattern->displacement;
+    int64_t x = clf_view_file(f->sight, at), end = clf_view_file(f->sight, at + n - 1) + 1, done = 0;
+    char *window = malloc((size_t)w->method.buffer);
+    struct plan *plan = NULL;
+    int64_t error = x < 0 || end <= 0 ? -N_EINVAL : !window ? -N_ENOMEM : plan_make_file(f->sight->pattern, 0, &plan);
+
+    while (error == 0 && done < n) {
+        const int64_t bytes = end - x < w->method.buffer ? end - x : w->method.buffer;
+        const int64_t got = clf_move(w->file, false, window, (uint64_t)bytes, x - first);
+
+        if (got > 0)
+            done += plan_gather(plan, x, x + got, buf + done, window, x);
+        error = got < 0 ? got : 0;
+        if (got < bytes)
+            break;
+        x = clf_view_file(f->sight, at + done);
+    }
+    plan_free(plan);
+    free(window);
+    return done > 0 ? done : error;
+}
+
+/* ---- Choosing ---- */
+
+static int learn(struct clf_open *f)
+{
+    return f->way && f->way->method.way == CLF_WAY_TWO_PHASE ? two_phase_learn(&f->way->engine, f->sight->pattern) : 0;
+}
+
+int clf_way_set_view(struct clf_open *f, struct pattern *view)
+{
+    int error = clf_view_set(f, view);
+
+    return error < 0 ? error : learn(f);
+}
+
+int64_t clf_way_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at)
+{
+    const enum clf_way way = f->way ? (enum clf_way)f->way->method.way : CLF_WAY_VIEW;
+    const int64_t bytes = n < PATTERN_OFFSET_MAX ? (int64_t)n : PATTERN_OFFSET_MAX;
+    const bool collective = f->collective && f->members;
+
+    if (way == CLF_WAY_TWO_PHASE && collective) {
+        f->collective = false;
+        return two_phase_move(&f->way->engine, write, buf, bytes, at);
+    }
+    return way == CLF_WAY_SIEVE && !collective && !write && n > 0 ? sieve(f, buf, bytes, at)
+                                                                  : clf_move(f, write, buf, n, at);
+}
+
+void clf_way_end(struct clf_open *f, bool forked)
+{
+    struct clf_way_of *w = f->way;
+
+    if (!w)
+        return;
+    if (w->engine.g)
+        two_phase_end(&w->engine);
+    if (w->file && forked)
+        clf_file_forked(w->file);
+    if (w->file)
+        clf_file_close(w->file);
+    pattern_free(w->parts);
+    free(w->holder);
+    free(w);
+    f->way = NULL;
+    f->lists = false;
+}
+
+static int check(const struct clf_open *f, const struct clf_method *m)
+{
+    if (f->folder || (unsigned)m->way > CLF_WAY_SIEVE)
+        return clf_fail(-N_EINVAL, f->folder ? "a folder has no method" : "no method %d", m->way);
+    if (m->holders < 0 || m->block < 0 || m->buffer < 0)
+        return clf_fail(-N_EINVAL, "a negative number");
+    if (m->way == CLF_WAY_TWO_PHASE && !f->members)
+        return clf_fail(-N_EINVAL, "the descriptor has no group");
+    if (m->way == CLF_WAY_TWO_PHASE && m->holders > f->members->g.size)
+        return clf_fail(-N_EINVAL, "%d holders of a group of %d", m->holders, f->members->g.size);
+    return 0;
+}
+
+static int make(struct clf_open *f, struct clf_method m)
+{
+    struct clf_way_of *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return -N_ENOMEM;
+    f->way = w;
+    if (m.way == CLF_WAY_TWO_PHASE && m.holders == 0)
+        m.holders = f->members->g.size;
+    m.block = m.block > 0 ? m.block : BLOCK_BYTES;
+    m.buffer = m.buffer > 0 ? m.buffer : m.way == CLF_WAY_SIEVE ? SIEVE_BYTES : WINDOW_BYTES;
+    w->method = m;
+    f->lists = m.way == CLF_WAY_LIST;
+    return m.way == CLF_WAY_TWO_PHASE ? make_holders(f, w) : m.way == CLF_WAY_SIEVE ? clf_file_again(f, &w->file) : 0;
+}
+
+int clf_way_set(struct clf_open *f, const struct clf_method *m)
+{
+    int error = check(f, m);
+
+    if (error < 0)
+        return error;
+    clf_way_end(f, false);
+    error = m->way == CLF_WAY_VIEW ? 0 : make(f, *m);
+    if (m->way == CLF_WAY_TWO_PHASE)
+        error = clf_group_agree(f, error);
+    if (error == 0)
+        error = learn(f);
+    if (error < 0)
+        clf_way_end(f, false);
+    return error;
+}
