@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/map/covered.h"
 #include "vertex/contract/errors.h"
 
 /* ---- Windows ---- */
@@ -98,7 +99,7 @@ int two_phase_window_open(struct two_phase *t, struct two_phase_call *c)
     c->held = malloc((size_t)theirs_most + 1);
     if (part >= 0) {
         c->window = malloc(window);
-        c->covered = malloc(window / 8 + 1);
+        c->covered = malloc(covered_bytes(t->window_bytes));
         error = t->store.by_file ? plan_make_file(t->parts, part, &c->part_file) : 0;
     }
     if (!c->packed || !c->held || (part >= 0 && (!c->window || !c->covered)))
@@ -193,38 +194,25 @@ static void move_part(struct two_phase *t, struct two_phase_call *c, char *buf, 
 /* ---- What a window has been given ---- */
 
 struct covering {
-    char *covered;
+    uint64_t *covered;
     int64_t from; /* of the window in the part */
 };
 
 static bool cover(void *ctx, const struct plan_run *run)
 {
     const struct covering *v = ctx;
-    int64_t at = run->in[PLAN_A] - v->from, end = at + run->bytes;
+    const int64_t at = run->in[PLAN_A] - v->from;
 
-    for (; at < end && at % 8 != 0; at++)
-        v->covered[at / 8] |= (char)(1 << at % 8);
-    if (end - at >= 8)
-        memset(v->covered + at / 8, 0xff, (size_t)((end - at) / 8));
-    for (at += (end - at) / 8 * 8; at < end; at++)
-        v->covered[at / 8] |= (char)(1 << at % 8);
+    covered_add(v->covered, at, at + run->bytes);
     return true;
-}
-
-/* The first byte from `at` on that has, or has not, been given; `end`: there is none. */
-static int64_t find_covered(const char *covered, int64_t at, int64_t end, bool given)
-{
-    while (at < end && ((covered[at / 8] >> at % 8 & 1) != 0) != given)
-        at += at % 8 == 0 && covered[at / 8] == (given ? 0 : (char)0xff) ? 8 : 1;
-    return at < end ? at : end;
 }
 
 static void write_window(struct two_phase *t, struct two_phase_call *c, const struct window *w)
 {
     const int64_t bytes = w->to - w->from;
 
-    for (int64_t at = 0, end; (at = find_covered(c->covered, at, bytes, true)) < bytes; at = end) {
-        end = find_covered(c->covered, at, bytes, false);
+    for (int64_t at = 0, end; (at = covered_find(c->covered, at, bytes, 0)) < bytes; at = end) {
+        end = covered_find(c->covered, at, bytes, ~0ull);
         move_part(t, c, c->window + at, w->from + at, w->from + end);
     }
 }
@@ -326,7 +314,7 @@ int two_phase_turn(struct two_phase *t, struct two_phase_call *c, int64_t i)
     if (!c->writes) {
         pack_own(t, c, i, false);
     } else if (holds && theirs > 0) {
-        memset(c->covered, 0, (size_t)t->window_bytes / 8 + 1);
+        memset(c->covered, 0, covered_bytes(t->window_bytes));
         pack_window(t, c, &w, false);
         write_window(t, c, &w);
     }

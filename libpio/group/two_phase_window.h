@@ -17,7 +17,8 @@ struct two_phase_call {
     int64_t turns;
     int *mine, *theirs;  /* [size]: bytes of a turn that are this member's with each holder, this holder's with each */
     char *packed, *held; /* these bytes, in the order of ranks */
-    char *window, *covered; /* of a holder: its bytes, and a bit for each that it has been given */
+    char *window;        /* of a holder: its bytes, */
+    uint64_t *covered;   /* and which of them it has been given (covered.h) */
     struct plan *part_file; /* by_file: A: the file, B: this member's part */
     int64_t failed, error;  /* the lowest file byte that this holder could not move, and why; 0: the file's end */
 };

@@ -244,3 +244,55 @@ Test(clf, every_pair_of_view_and_layout_shows_the_same_bytes)
     cr_expect_gt(clf_counts.list_bytes, 0, "no request has named places");
     cr_expect_gt(clf_counts.views, 0, "no server has been told a view");
 }
+
+/* ---- What the ways cost ---- */
+
+#define SIDE 128
+
+/* The counts of 16 nodes that read a (CYCLIC(n/p), CYCLIC(n/p)) matrix. */
+static struct clf_counts count_reads(enum clf_way way)
+{
+    static uint8_t got[SIDE * SIDE / 16];
+    struct pattern *views = parse("array 128x128x1 cyclic(8),cyclic(8) on 4x4");
+    const struct clf_method method = {.way = way};
+    struct clf_counts sum = {0};
+
+    for (int node = 0; node < 16; node++) {
+        struct clf_open *f = open_as(10 + node, "/ways", N_O_RDONLY, NULL);
+        const struct clf_counts before = clf_counts;
+
+        cr_assert_eq(clf_way_set(f, &method), 0);
+        set_view(f, views, node);
+        cr_assert_eq(clf_way_move(f, false, got, sizeof got, 0), (int64_t)sizeof got);
+        sum.calls += clf_counts.calls - before.calls;
+        sum.bytes += clf_counts.bytes - before.bytes;
+        sum.list_bytes += clf_counts.list_bytes - before.list_bytes;
+        clf_way_end(f, false);
+        close_as(10 + node, f);
+    }
+    pattern_free(views);
+    return sum;
+}
+
+/* Tables 8.1 to 8.3: a node's part is n places of n/16 bytes; from the first to the last of them are 13/16 of the rows
+ * and of the columns. */
+static void count_ways(struct lab *lab)
+{
+    const uint64_t n = SIDE, part = 13 * n / 16;
+    static uint8_t bytes[SIDE * SIDE];
+    struct clf_open *f = open_as(10, "/ways", N_O_RDWR | N_O_CREAT, NULL);
+
+    (void)lab;
+    cr_assert_eq(clf_move(f, true, bytes, sizeof bytes, 0), (int64_t)sizeof bytes);
+    close_as(10, f);
+    cr_expect_eq(count_reads(CLF_WAY_VIEW).calls, 16);
+    const struct clf_counts lists = count_reads(CLF_WAY_LIST), sieved = count_reads(CLF_WAY_SIEVE);
+    cr_expect_eq(lists.calls, 16 * ((n + 10) / 11), "%d calls", (int)lists.calls);
+    cr_expect_eq(lists.list_bytes, 192 * n, "%d bytes of lists", (int)lists.list_bytes);
+    cr_expect_eq(sieved.bytes, 16 * ((part - 1) * n + part), "%d bytes", (int)sieved.bytes);
+}
+
+Test(clf, ways_cost_what_the_tables_of_the_thesis_say)
+{
+    run(count_ways, 0);
+}
