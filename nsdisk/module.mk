@@ -47,6 +47,7 @@ CLF_TEST := tests/libpio/clf_world.c tests/libpio/random_pattern.c tests/nsdisk/
 $(eval $(call host_test,libpio/test_clf,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_errors,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_rounds,$(CLF_TEST)))
+$(eval $(call host_test,libpio/test_clf_random,$(CLF_TEST)))
 
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))
