@@ -28,6 +28,7 @@
 #   make striped-kills   calls that change names of striped volumes, killed at every message (KILL_EVERY=n, KILL_CALL=)
 #   make striped-races SEEDS=n   pairs of these calls, made by 64 nodes at the same time (FIRST=seed)
 #   make star-kills   a parallel file of virtual processors is written when something ends (STAR_KILLS=moments)
+#   make paper-003    the study of paper 003: docs/papers/003.md; FULL=1: its sizes up to 16 MB
 #   make paper-004    what paper 004 measures: writes docs/papers/004.md, and its plots
 #   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md
 #   make paper-002    the study of paper 002: docs/papers/002.md; FULL=1: its own sizes

@@ -189,6 +189,12 @@ paper-002: setup-tests
 	$(SUBMAKE) all guest
 	@FULL=$(FULL) $(MEASURE_PY) paper-002
 
+# make paper-003: the study of [P3], and docs/papers/003.md with its plots; FULL=1: the paper's sizes up to 16 MB
+.PHONY: paper-003
+paper-003:
+	$(SUBMAKE) all
+	@FULL=$(FULL) $(MEASURE_PY) paper-003
+
 # make paper-004: the study of [P4], as a report, and docs/papers/004.md with its plots
 .PHONY: paper-004
 paper-004:

@@ -7,6 +7,8 @@
                                                       standard output
     measure.py BUILD paper-002 [--check] [PART...]    docs/papers/002.md with its plots, and BUILD/paper-002
                                                       (paper_002.py); FULL=1 in the environment: the paper's sizes
+    measure.py BUILD paper-003 [--check] [PART...]    docs/papers/003.md, its plots beside it, and BUILD/paper-003
+                                                      (paper_003.py); FULL=1 in the environment: the paper's sizes
     measure.py BUILD paper-004 [--check] [PART...]    docs/papers/004.md, its plots beside it, and BUILD/paper-004
     measure.py BUILD study [DIM]                      the speed-up study on a cube of DIM dimensions (speedup.py)
     measure.py BUILD demo [FILE]                      the demonstration (demo.py), always anew
@@ -38,16 +40,17 @@ import page
 import paper_000
 import paper_001
 import paper_002
+import paper_003
 import paper_004
 import speedup
 import transfers
 from runs import Failure, Lab
 
 PAGES_COMPILER = ("12.2.0", "newlib-3.3.0")
-WHAT = ("figures", "paper-000", "rates", "paper-001", "paper-002", "paper-004", "study", "demo", "bench", "compiler")
+WHAT = ("figures", "paper-000", "rates", "paper-001", "paper-002", "paper-003", "paper-004", "study", "demo", "bench", "compiler")
 PAPER_000 = "docs/papers/000.md"
 RATES, RATES_SAMPLED = 24, 4  # of both sides of a transfer each
-STUDIES = {"paper-002": paper_002, "paper-004": paper_004}
+STUDIES = {"paper-002": paper_002, "paper-003": paper_003, "paper-004": paper_004}
 
 
 def other_compiler():

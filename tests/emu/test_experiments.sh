@@ -129,7 +129,7 @@ def section_net(x, page):
 SECTIONS = [("net", "The network", section_net)]
 END
 other/bin/ncube experiments --help >help
-same "all are listed" "of paper 0 of paper 2 of paper 4 of paper 999" "$(grep '^of paper' help | xargs)"
+same "all are listed" "of paper 0 of paper 2 of paper 3 of paper 4 of paper 999" "$(grep '^of paper' help | xargs)"
 status "its study" 0 other/bin/ncube experiments --paper 999 --full --bytes 8K --keep kept --out report
 check "it gets machine, bytes and --full" grep -q '^On tiny.conf, 8192, full[.]' report/report.md
 same "ours beside the paper's" "| 8192 | 3690.9 | 2000 | +84.5 % |" "$(grep '^| 8192' report/report.md |
@@ -156,7 +156,7 @@ refused() { # NAME STATUS TEXT WORD...: one line that has TEXT, and no report
 
 parts="service, plain, figures, model, disks, buffers, blocks, random, nodes"
 refused "an unknown part" 2 "no part 'figure'; there are $parts" --only figure two.conf
-refused "a paper without a study" 2 "no study of paper '7'; there is 0, 2, 4" --paper 7 two.conf
+refused "a paper without a study" 2 "no study of paper '7'; there is 0, 2, 3, 4" --paper 7 two.conf
 refused "no paper" 2 "paper 'x'" --paper x two.conf
 refused "odd bytes" 2 "bytes '5000'" --bytes 5000 two.conf
 refused "no bytes" 2 "bytes '0'" --bytes 0 two.conf

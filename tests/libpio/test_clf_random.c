@@ -1,6 +1,6 @@
 /*
- * Random requests to Clusterfile's servers, mostly right ones, from several clients that end in between: whatever comes,
- * each request is answered unless it waits for others or its client has ended, and e2fsck finds nothing.
+ * Random requests to Clusterfile's servers, mostly right ones, from several clients that end in between: whatever
+ * comes, each request is answered unless it waits for others or its client has ended, and e2fsck finds nothing.
  */
 #include <criterion/criterion.h>
 #include <string.h>

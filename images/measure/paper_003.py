@@ -1,0 +1,264 @@
+"""Paper 003, the thesis on Clusterfile: the sections of the report of `ncube experiments --paper 3`.
+
+A run is one `clfbench` (images/examples/clfbench.c) on a machine of its own: a write, repeated, and a read of a matrix
+of n x n bytes by 16 nodes. Times are virtual, a MB has 2^20 bytes.
+"""
+from page import Plot, difference
+from runs import Images, each
+from transfers import Machine
+
+TITLE, MACHINE = "Clusterfile, measured", "clusterfile"
+NODES = 16
+BLANK = Images("--block=4K", "16M")
+VIEWS = {"bb": "(BLOCK, BLOCK)", "sb": "(*, BLOCK)", "cc": "(CYCLIC(n/p), CYCLIC(n/p))"}
+WAYS = {"view": "view I/O", "list": "list I/O", "sieve": "data sieving", "two-phase": "extended two-phase"}
+PAPER_CALLS = {1024: 1504, 2048: 2992, 3072: 4480, 4096: 5968}  # Table 8.1, list I/O; 16 of the others
+PAPER_OFFSETS = {1024: 196608, 2048: 393216, 3072: 589824, 4096: 786432}  # Table 8.2
+PAPER_SIEVED = {1024: 13628416, 2048: 54519808, 3072: 114285568, 4096: 150982656}  # Table 8.3
+
+
+class Study:
+    def __init__(self, lab, path, full):
+        self.lab, self.machine, self.full = lab, Machine(lab, path), full
+        self.tables = [1024, 2048, 3072, 4096] if full else [1024]
+        self.sizes = [128, 256, 512, 1024, 2048, 4096] if full else [256, 1024]
+        self.grains = [8, 16, 32, 64, 128, 256] if full else [8]
+        self.servers = [4, 8, 16] if full else [4, 16]
+        self.collective_n = 2048 if full else 1024
+        self.results = {}
+
+    def run(self, way, n, settings=(), **words):
+        """The lines of both directions."""
+        if way == "two-phase" and "block" not in words:
+            words["block"] = n * n // NODES  # one range of the file for each node
+        if words.get("layout") == "stripe":
+            del words["layout"]
+        named = ["n=%d" % n] + ["%s=%s" % pair for pair in sorted(words.items())]
+        options = [word for setting in settings for word in ("--set", setting)]
+        run = self.lab.run("-d", 4, *options, self.lab.example("clfbench"), way, *named, machine=self.machine.text,
+                           images=BLANK)
+        lines = {line["op"]: line for line in run.lines if "mb_s" in line}
+        self.results[(way, *named, *settings)] = list(lines.values())
+        return lines
+
+    def count(self, way, n, op, name, **words):
+        return int(self.run(way, n, **words)[op][name])
+
+    def mb_s(self, way, n, op, **words):
+        return float(self.run(way, n, **words)[op]["mb_s"])
+
+    def us(self, way, n, op, **words):
+        return float(self.run(way, n, **words)[op]["us"])
+
+    def json(self):
+        return [{"run": list(map(str, key)), "lines": lines} for key, lines in self.results.items()]
+
+
+def percent(part):
+    return "%.2f %%" % (100 * part)
+
+
+def against(value, paper):
+    return "the same" if value == paper else difference(value, paper)
+
+
+# ---- Tables 8.1 to 8.3
+
+
+def section_tables(x, page):
+    page.paragraph("(CYCLIC(k), CYCLIC(k)) views of a matrix of n x n bytes on stripes of 64 KB, with k = n/p: the "
+                   "paper writes n/sqrt(p), which would be (BLOCK, BLOCK); with n/p its numbers come out. All are "
+                   "counted by the library while it reads.")
+    each(lambda n, way: x.run(way, n, view="cc"), [(n, way) for n in x.tables for way in WAYS])
+
+    def calls(n):
+        cells = [str(x.count(way, n, "read", "calls", view="cc")) for way in ("view", "list")]
+        return ["%d" % (n * n >> 20)] + cells + [str(PAPER_CALLS[n]), against(int(cells[1]), PAPER_CALLS[n])]
+
+    def offsets(n):
+        sent = x.count("list", n, "read", "lists", view="cc")
+        return ["%d" % (n * n >> 20), str(sent), percent(sent / n / n), str(PAPER_OFFSETS[n]),
+                against(sent, PAPER_OFFSETS[n])]
+
+    def sieved(n):
+        moved = x.count("sieve", n, "read", "moved", view="cc")
+        return ["%d" % (n * n >> 20), str(moved), "%.0f %%" % (100 * (moved / n / n - 1)), str(PAPER_SIEVED[n]),
+                against(moved, PAPER_SIEVED[n])]
+
+    page.paragraph("Table 8.1: calls of the file system by all 16 nodes.")
+    page.table("MB|view I/O (paper: 16)|list I/O|paper, list I/O|difference", calls, x.tables)
+    page.paragraph("Table 8.2: bytes of offsets and lengths that list I/O sends.")
+    page.table("MB|bytes|of the data|paper, bytes|difference", offsets, x.tables)
+    page.paragraph("Table 8.3: bytes that data sieving reads, by pieces of 4 MB that begin with the next wanted byte; "
+                   "the overhead is what nobody wants.")
+    page.table("MB|bytes|overhead|paper, bytes|difference", sieved, x.tables)
+    page.items(["A call of list I/O names 11 places of the file, of 8 + 4 bytes each.",
+                "For 16 MB the rule of Table 8.3's other rows gives 218,091,520 bytes; the paper prints one piece of "
+                "4 MB less for each of the 16 processes."])
+
+
+# ---- Figures 8.1 to 8.6
+
+
+def rates(x, page, op, ways, views, layout, name, caption):
+    cases = [(view, n, way) for view in views for n in x.sizes for way in ways]
+    each(lambda view, n, way: x.run(way, n, view=view, layout=layout), cases)
+    for view in views:
+        page.plot(Plot("%s-%s" % (name, view), "n", "MB/s",
+                       [(WAYS[way], [(n, x.mb_s(way, n, op, view=view, layout=layout)) for n in x.sizes])
+                        for way in ways], logarithmic=True), "%s, %s." % (caption, VIEWS[view]))
+
+    def row(view, n):
+        best = x.mb_s("view", n, op, view=view, layout=layout)
+        cells = ["%s, n = %d" % (VIEWS[view], n), "%.3f" % best]
+        for way in ways[1:]:
+            rate = x.mb_s(way, n, op, view=view, layout=layout)
+            cells += ["%.3f" % rate, "%.1f" % (best / rate)]
+        return cells
+
+    page.table("view|view I/O, MB/s|" + "|".join("%s|view I/O is faster by" % WAYS[way] for way in ways[1:]), row,
+               [(view, n) for view in views for n in x.sizes])
+
+
+def section_patterns(x, page):
+    page.paragraph("Stripes of 64 KB over 16 servers, whose caches have all data. Each rate is that of all nodes, "
+                   "from a barrier before the call to one behind it. Of a matrix of 256 x 256 bytes all is one "
+                   "stripe, and one server works.")
+    rates(x, page, "write", ["view", "list", "two-phase"], VIEWS, "stripe", "figure-8-1", "Figure 8.1: writing")
+    rates(x, page, "read", ["view", "list", "sieve", "two-phase"], VIEWS, "stripe", "figure-8-2",
+          "Figure 8.2: reading")
+    page.items(["The paper has no two-phase writes, since neither of its file systems had locks; ours need none, as "
+                "holders write only what members have given."])
+
+
+def section_match(x, page):
+    page.paragraph("(*, BLOCK) views on a layout that is (*, BLOCK), too. The gain is the rate on this layout over "
+                   "that on stripes. Paper: view I/O up to 6 (writing) and 4 (reading), the others about 1.")
+    ways = ["view", "list", "two-phase"]
+    each(lambda n, way, layout: x.run(way, n, view="sb", layout=layout),
+         [(n, way, layout) for n in x.sizes for way in ways for layout in ("sb", "stripe")])
+
+    def row(op, n):
+        cells = ["%s, n = %d" % (op, n)]
+        for way in ways:
+            rate, other = (x.mb_s(way, n, op, view="sb", layout=layout) for layout in ("sb", "stripe"))
+            cells += ["%.3f" % rate, "%.1f" % (rate / other)]
+        return cells
+
+    page.table("what|" + "|".join("%s, MB/s|gain" % WAYS[way] for way in ways), row,
+               [(op, n) for op in ("write", "read") for n in x.sizes])
+    requests = [x.count("view", x.sizes[-1], "write", "requests", view="sb", layout=layout)
+                for layout in ("sb", "stripe")]
+    views = [x.count("view", x.sizes[-1], "write", "views", view="sb", layout=layout) for layout in ("sb", "stripe")]
+    page.items(["n = %d: where view and layout match, the nodes send %d requests and %d views, on stripes %d and %d."
+                % (x.sizes[-1], requests[0], views[0], requests[1], views[1])])
+
+
+# ---- Figures 8.7 and 8.8
+
+
+def section_overhead(x, page):
+    page.paragraph("The time of setting a view over that of one access. Paper: below 12 % of a write and 10 % of a "
+                   "read, about 1 % of large ones, least where view and layout match. Making a plan takes a node of "
+                   "7 MIPS longer than a Pentium III, and a server of ours takes views in turn.")
+    cases = [(view, layout, n) for view, layout in
+             [(view, "stripe") for view in VIEWS] + [("sb", "sb")] for n in x.sizes]
+
+    def row(view, layout, n):
+        line = x.run("view", n, view=view, layout=layout)
+        us = float(line["write"]["view_us"])
+        return ["%s on %s, n = %d" % (VIEWS[view], "stripes" if layout == "stripe" else "(*, BLOCK)", n),
+                "%.1f" % (us / 1e3), line["write"]["views"], line["write"]["view_bytes"],
+                "%.0f %%" % (100 * us / float(line["write"]["us"])),
+                "%.0f %%" % (100 * us / float(line["read"]["us"]))]
+
+    page.table("view, layout|setting, ms|views sent|their bytes|of a write|of a read", row, cases)
+
+
+# ---- Figures 8.10 to 8.13
+
+
+def section_grain(x, page):
+    n = x.collective_n
+    page.paragraph("Collective calls: a matrix of %d x %d bytes, (CYCLIC(k), CYCLIC(k)) views, on 4 to 16 servers "
+                   "with their data in caches. Two-phase I/O has blocks of 64 KB in turn on all 16 nodes; extended "
+                   "two-phase I/O one range on each, as ROMIO has." % (n, n))
+    ways = {"directed": {}, "two-phase": {"block": 65536}, "extended": {}}
+
+    def lines(way, k, servers):
+        return x.run("two-phase" if way == "extended" else way, n, view="cc", k=k, servers=servers, **ways[way])
+
+    cases = [(servers, k) for servers in x.servers for k in x.grains]
+    each(lambda way, k, servers: lines(way, k, servers), [(way, k, s) for s, k in cases for way in ways])
+
+    def row(op, servers, k):
+        return ["%s, %d servers, k = %d" % (op, servers, k)] + \
+               ["%.3f" % float(lines(way, k, servers)[op]["mb_s"]) for way in ways]
+
+    page.table("what|disk-directed, MB/s|two-phase|extended two-phase", row,
+               [(op, s, k) for op in ("write", "read") for s, k in cases])
+
+    def speedup(op, way):
+        first, last = x.servers[0], x.servers[-1]
+        return sum(float(lines(way, k, last)[op]["mb_s"]) / float(lines(way, k, first)[op]["mb_s"])
+                   for k in x.grains) / len(x.grains)
+
+    page.items(["From %d to %d servers, mean over k: disk-directed writes gain %.1f, reads %.1f (paper: 3.1 and 2.2); "
+                "extended two-phase %.1f and %.1f (1.3 and 1.3)."
+                % (x.servers[0], x.servers[-1], speedup("write", "directed"), speedup("read", "directed"),
+                   speedup("write", "extended"), speedup("read", "extended"))])
+
+
+# ---- The claims
+
+
+def section_claims(x, page):
+    large, small = x.sizes[-1], x.sizes[0]
+    gain = [x.mb_s("view", large, op, view="sb", layout="sb") / x.mb_s("view", large, op, view="sb", layout="stripe")
+            for op in ("write", "read")]
+    lists = [x.mb_s("view", large, op, view="cc", layout="stripe") /
+             x.mb_s("list", large, op, view="cc", layout="stripe") for op in ("write", "read")]
+    overhead = [float(x.run("view", n, view="cc", layout="stripe")["read"]["view_us"]) /
+                x.us("view", n, "read", view="cc", layout="stripe") for n in (small, large)]
+    grain = dict(view="cc", k=x.grains[0], servers=x.servers[-1])
+    directed = [x.mb_s("directed", x.collective_n, op, **grain) / x.mb_s("two-phase", x.collective_n, op, **grain)
+                for op in ("write", "read")]
+    held = {True: "held", False: "not held"}
+    page.items([
+        "Claim 1, a layout that matches the access is best: %s; %.1f times the rate of stripes in writing and %.1f in "
+        "reading, n = %d." % (held[min(gain) > 1], gain[0], gain[1], large),
+        "Claim 2, views free programs of indices: clfbench sets a view, and its access is one call; hints from views "
+        "are not made.",
+        "Claim 3, the representation is compact and flexible: a view of (CYCLIC(k), CYCLIC(k)) is %.0f bytes at a "
+        "server, n = %d." % (x.count("view", large, "read", "view_bytes", view="cc", layout="stripe") /
+                             max(1, x.count("view", large, "read", "views", view="cc", layout="stripe")), large),
+        "Claim 4, mapping is efficient: [performance](../performance.md) has what plans cost.",
+        "Claim 5, non-contiguous I/O has a low overhead: against list I/O %s (%.1f times in writing, %.1f in reading, "
+        "n = %d); setting a view takes %.0f %% of a read for n = %d and %.0f %% for n = %d, where the paper has less "
+        "than 10 %%: %s." % (held[min(lists) > 1], lists[0], lists[1], large, 100 * overhead[0], small,
+                             100 * overhead[1], large, held[max(overhead) < 0.1]),
+        "Claim 6, collective I/O beats two-phase I/O: %s; disk-directed I/O is %.1f times as fast in writing and %.1f "
+        "in reading, k = %d, %d servers." % (held[min(directed) > 1], directed[0], directed[1], x.grains[0],
+                                             x.servers[-1]),
+        "Claim 7, a cooperative cache: not measured, as there are no cache managers."])
+
+
+SECTIONS = [
+    ("tables", "Tables 8.1 to 8.3", section_tables),
+    ("patterns", "Figures 8.1 and 8.2: three patterns", section_patterns),
+    ("match", "Figures 8.3 to 8.6: matching layouts", section_match),
+    ("overhead", "Figures 8.7 and 8.8: what a view costs", section_overhead),
+    ("grain", "Figures 8.10 to 8.13: granularity", section_grain),
+    ("claims", "The claims", section_claims)]
+
+
+def study(lab, path, _size, full):
+    return Study(lab, path, full)
+
+
+def introduce(x, page):
+    page.paragraph(
+        "What chapter 8 of the thesis measures [P3], on the machine %s: 16 compute nodes, 16 drives, data caches with "
+        "write-back, in virtual time. %s Each run writes the matrix twice, of which the second time counts, and reads "
+        "it; what it reads is checked." % (x.machine.name, "" if x.full else "This is the short study; FULL=1 has the "
+                                           "paper's sizes up to 16 MB."))
