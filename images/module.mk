@@ -160,9 +160,12 @@ $(NCC): images/ncc $(B)/newlib.path
 	@mkdir -p $(@D)
 	@sed 's|@NEWLIB@|$(NEWLIB)|; s|@PERMISSIVE@|$(NCC_PERMISSIVE)|' $< >$@.new && chmod +x $@.new && mv $@.new $@
 
-# MPI's compiler and launchers
-MPI_COMMANDS := $(B)/bin/mpicc $(B)/bin/mpirun $(B)/bin/mpiexec
+# MPI's compiler and launchers, and what checks exercises of the course
+MPI_COMMANDS := $(B)/bin/mpicc $(B)/bin/mpirun $(B)/bin/mpiexec $(B)/bin/ncube-course
 $(B)/bin/mpicc: images/mpicc
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/bin/ncube-course: images/ncube-course
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/bin/mpirun $(B)/bin/mpiexec: images/mpirun
@@ -208,6 +211,10 @@ $(foreach src,$(wildcard images/examples/pipeline/*.c),\
 
 $(foreach src,$(wildcard images/examples/mpi/*.c),\
     $(eval $(call node_program,examples/mpi/$(basename $(notdir $(src))),$(src),-lm)))
+
+# The course: what is to be completed, and the solutions
+$(foreach src,$(wildcard docs/course/*/*.c),\
+    $(eval $(call node_program,course/$(basename $(notdir $(src))),$(src),-lm)))
 
 # The shell
 $(eval $(call node_program,examples/nsh,$(wildcard images/nsh/*.c),-I. $(if $(LIBPIO),-lpio)))
@@ -255,4 +262,5 @@ PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS) $(EXAMPLES) $(MAN)
 SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_declared.sh \
     tests/images/test_demo.sh tests/images/test_measure.sh tests/images/test_install.sh \
     tests/images/test_completion.sh tests/docs/test_commands.sh tests/docs/test_papers.sh tests/images/test_stated.sh \
-    tests/images/test_libc.sh tests/images/test_old_codes.sh tests/images/test_unix.sh tests/images/test_processes.sh
+    tests/images/test_course.sh tests/images/test_libc.sh tests/images/test_old_codes.sh tests/images/test_unix.sh \
+    tests/images/test_processes.sh

@@ -209,6 +209,27 @@ def block_mpi_any(lab):
                  [3, 6] if lab.sampled else [3, 6, 9, 10])
 
 
+COURSE = [("1-trees", 4, ""), ("2-halo", 4, ""), ("3-race", 3, "3"), ("4-files", 2, "//df00/matrix"),
+          ("5-amdahl", 5, ""), ("6-contention", 3, ""), ("7-overlap", 3, ""), ("8-farm", 3, "")]
+
+
+def course(lab, name, dim, word=""):
+    drives = {"machine": OWN_DRIVE.replace("dim = 1", "dim = 2"), "images": IMAGES_1K} if word.startswith("//") else {}
+    return lab.run("-d", dim, "build/course/" + name, word, **drives).value("time=") / 1000
+
+
+def block_course(lab):
+    return table("exercise | nodes | as it is, ms | solved, ms",
+                 lambda name, dim, word: [name, "%d" % (1 << dim), "%.2f" % course(lab, name, dim, word),
+                                          "%.2f" % course(lab, name + "-solved", dim, word)], COURSE)
+
+
+def block_course_amdahl(lab):
+    return table("nodes | as it is, ms | solved, ms",
+                 lambda dim: ["%d" % (1 << dim), "%.2f" % course(lab, "5-amdahl", dim),
+                              "%.2f" % course(lab, "5-amdahl-solved", dim)], [0, 2, 4, 6, 8])
+
+
 def on_one_drive(lab, dim, *words):
     return lab.run("-d", dim, *words, machine=ONE_DRIVE, images=IMAGES_1K, stats=True)
 

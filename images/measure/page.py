@@ -133,7 +133,8 @@ def blocks(path):
 
 
 def pages_with_blocks():
-    return [path for path in ["README.md"] + sorted(glob.glob("docs/*.md")) if "\n" + MARK in "\n" + read(path)]
+    paths = ["README.md"] + sorted(glob.glob("docs/*.md") + glob.glob("docs/course/*.md"))
+    return [path for path in paths if "\n" + MARK in "\n" + read(path)]
 
 
 # ---- Plots

@@ -161,7 +161,8 @@ if [ $# -gt 0 ]; then
     pages "$@"
     finish
 fi
-pages "$clone"/README.md "$clone"/CONTRIBUTING.md "$clone"/docs/*.md "$clone"/docs/man/*/*
+pages "$clone"/README.md "$clone"/CONTRIBUTING.md "$clone"/docs/*.md "$clone"/docs/course/README.md \
+    "$clone"/docs/man/*/*
 [ -z "$write" ] || finish
 for command in ncube xnc ncc; do
     { echo '```'; "$build/bin/$command" --help 2>/dev/null | sed -n 's/^ *\$ /$ /p'; echo '```'; } \
