@@ -55,7 +55,7 @@ static const struct options options = {
     .usage = "[OPTION...] VERB [WORD...]",
     .words = UINT32_MAX,
     .summary = "Makes, checks and changes images of drives that no machine is using.",
-    .end = "\n  create IMAGE SIZE      make an image, such as: ncube disk create df00.img 32M\n"
+    .end = "  create IMAGE SIZE      make an image, such as: ncube disk create df00.img 32M\n"
            "  create -m FILE SIZE    make the missing images of a machine\n"
            "  fsck IMAGE...          check and repair images; with -m, all images of a machine\n"
            "  ls NAME                list a directory\n"
@@ -66,7 +66,7 @@ static const struct options options = {
            "  rm NAME...             remove files and empty directories\n\n"
            "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH (also of a striped volume), or pio:PATH for a PIO file.\n"
            "get also takes clf:PATH, a file of Clusterfile, and cfs:PATH, one of the Concurrent File System, whose\n"
-           "files fsck -m checks, too.\n",
+           "files fsck -m checks, too.",
     .line = lines,
 };
 

@@ -53,7 +53,7 @@ static void take_setting(const struct options *o, const struct option_line *l, v
 {
     if (strncmp(text, "drives.image=", strlen("drives.image=")) == 0 ||
         strncmp(text, "images=", strlen("images=")) == 0)
-        options_refuse(o, "%s '%s': the measurements have images of their own; drop it", l->name, text);
+        options_refuse(o, "%s '%s': the measurements have images of their own; omit it", l->name, text);
     if (overrides_at(SETTINGS_MAX - 1))
         options_refuse(o, "%s '%s': at most %u settings", l->name, text, SETTINGS_MAX);
     overrides_take_option(o, l, to, text);

@@ -13,7 +13,7 @@
 #include "emu/base/options.h"
 #include "emu/job/job.h"
 
-#define OPTION_JSON(type, member) "json", NULL, "as JSON", OPTION_INTO(OPTION_FLAG, type, member)
+#define OPTION_JSON(type, member) "json", NULL, "print JSON", OPTION_INTO(OPTION_FLAG, type, member)
 #define OPTION_NAME(offset) \
     "name", "NAME", "the machine's name (default: $NCUBE_NAME, or ncube)", OPTION_TEXT, .at = (offset)
 
@@ -22,7 +22,7 @@
     {"machine",   "NAME",         "the machine that is up (default: $NCUBE_NAME, or ncube)", \
      OPTION_TEXT, .at = (offset), .letter = 'm'},                                            \
     {                                                                                        \
-        "name", "NAME", "the same", OPTION_TEXT, .at = (offset)                              \
+        "name", "NAME", "same as --machine", OPTION_TEXT, .at = (offset)                     \
     }
 
 struct job_words {

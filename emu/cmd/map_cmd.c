@@ -348,7 +348,7 @@ static const struct option_line lines[] = {
      PATTERN_OFFSET_MAX / PATTERN_ELEMENTS_MAX},
     {"bytes", "N", "compare N bytes of the file (default: a common period)", TO(OPTION_BYTES, bytes), 1,
      PATTERN_OFFSET_MAX},
-    {"machine", "FILE", "the channels of this machine: the busiest one, and the rate that it allows",
+    {"machine", "FILE", "print the busiest channel of this machine, and the rate that it allows",
      TO(OPTION_TEXT, machine), .letter = 'm'},
     {"drives", NULL, "with -m: the second pattern's elements are the machine's drives", TO(OPTION_FLAG, drives)},
     {OPTION_JSON(struct arguments, json)},

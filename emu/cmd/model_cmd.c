@@ -257,8 +257,8 @@ static void take_curve(const struct options *o, const struct option_line *l, voi
 #define GIVEN            .given = offsetof(struct arguments, given)
 
 static const struct option_line lines[] = {
-    {"machine", "FILE", "as many I/O nodes as those of this machine file with drives", TO(OPTION_TEXT, machine), GIVEN,
-     .letter = 'm'},
+    {"machine", "FILE", "take the number of I/O nodes that have drives from this machine file",
+     TO(OPTION_TEXT, machine), GIVEN, .letter = 'm'},
     {"disks", "D", "I/O nodes, with a drive each (default 8)", TO(OPTION_NUMBER, network.disks), 1,
      QUEUEING_MESSAGES_MAX, .given = offsetof(struct arguments, disks)},
     {"buffers", "C", "blocks under way for each I/O node (default 1)", TO(OPTION_NUMBER, network.buffers), 1,
@@ -273,8 +273,8 @@ static const struct option_line lines[] = {
     {"disk-time", "US", "service time of an I/O node with its drive", TO(OPTION_US, network.disk_us), GIVEN},
     {"status-time", "US", "time of the returned status, without a queue (default 0)", TO(OPTION_US, network.status_us),
      GIVEN},
-    {"bytes", "SIZE", "of the file whose rate is predicted, up to 1024M (default 2M)", TO(OPTION_SIZE, file_bytes), 1,
-     FILE_BYTES_MAX, GIVEN},
+    {"bytes", "SIZE", "size of the file whose rate is predicted, up to 1024M (default 2M)", TO(OPTION_SIZE, file_bytes),
+     1, FILE_BYTES_MAX, GIVEN},
     {"curve", "IDLE:US,...", "service time of an I/O node by how long it was idle before, both in us; with --json",
      OPTION_OWN, GIVEN, .take = take_curve},
     {OPTION_JSON(struct arguments, json)},
@@ -346,7 +346,7 @@ int model_command(int argc, char **argv)
     if (!a.given && !a.disks)
         return print_tables(a.json);
     if (a.machine && a.disks)
-        options_refuse(&options, "-m and --disks give the number of I/O nodes both; omit one");
+        options_refuse(&options, "-m and --disks both give the number of I/O nodes; omit one");
     if (a.machine && !count_disks(a.machine, &a.network.disks))
         return 1;
     take_times_of_paper(&a.network, a.block_bytes);

@@ -189,8 +189,9 @@ static int command_boot(int argc, char **argv)
 static const struct options down_options = {
     .command = "ncube down",
     .usage = "[OPTION...]",
-    .summary =
-        "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down, and waits for its end.",
+    .summary = "Shuts down a machine that ncube boot keeps up: kills its programs, shuts down its I/O nodes, and waits "
+               "for its\n"
+               "end.",
     .line = (const struct option_line[]){OPTION_RUNNING(0), {0}},
 };
 

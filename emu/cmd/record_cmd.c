@@ -9,6 +9,7 @@
 #include "emu/base/options.h"
 #include "emu/base/plural.h"
 #include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
 #include "emu/machine/recorded.h"
 #include "emu/record/recording.h"
 #include "vertex/contract/machine.h"
@@ -17,8 +18,7 @@ struct words {
     bool json;
 };
 
-static const struct option_line lines[] = {{"json", NULL, "as JSON", OPTION_INTO(OPTION_FLAG, struct words, json)},
-                                           {0}};
+static const struct option_line lines[] = {{OPTION_JSON(struct words, json)}, {0}};
 
 static const struct options options = {
     .command = "ncube record",

@@ -123,9 +123,9 @@ struct arguments {
 
 static const struct option_line lines[] = {
     {OPTION_MACHINE_WORD},
-    {"bytes", "N", "length of the message, its 8-byte header not included (default 8192)", TO(OPTION_NUMBER, bytes), 0,
+    {"bytes", "N", "length of the message without its 8-byte header (default 8192)", TO(OPTION_NUMBER, bytes), 0,
      UINT32_MAX},
-    {"via", "K", "by channel K, 0-7, of the I/O node FROM, or else of the I/O node TO", TO(OPTION_NUMBER, via), 0,
+    {"via", "K", "use channel K, 0-7, of the I/O node FROM, or else of the I/O node TO", TO(OPTION_NUMBER, via), 0,
      NCU_SI_CHANNELS - 1},
     {OPTION_JSON(struct arguments, json)},
     {OPTION_SET},

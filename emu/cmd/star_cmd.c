@@ -47,12 +47,12 @@ static const struct options options = {
     .usage = "[OPTION...] VERB NAME [WORD...]",
     .words = UINT32_MAX,
     .summary = "Shows, reads and repairs parallel files of virtual processors (<cstar.h>).",
-    .end = "\n  show NAME                 print its shape, its segments and the lengths of its streams\n"
+    .end = "  show NAME                 print its shape, its segments and the lengths of its streams\n"
            "  cat NAME VP               print the stream of a virtual processor, by its number\n"
-           "  meta NAME EXTENT...       describe an array of others, which must be whole rows of --block\n"
-           "  convert FROM TO           make a file of one NB segment, an array for everybody else\n"
-           "  repair NAME               make a file readable whose writer did not close it\n\n"
-           "A NAME is a file of the host; or, with -m, pio:/PATH on the images of a machine that is not running.\n",
+           "  meta NAME EXTENT...       describe an array that another program wrote, in whole rows of --block\n"
+           "  convert FROM TO           make a file of one NB segment, which other programs read as an array\n"
+           "  repair NAME               make a file readable that its writer did not close\n\n"
+           "A NAME is a file of the host; or, with -m, pio:/PATH on the images of a machine that is not running.",
     .line = lines,
 };
 
@@ -388,5 +388,5 @@ int star_command(int argc, char **argv)
     if (result < 0)
         options_fail(&options, "%s", error);
     machine_volumes_free(&m);
-    return options_end_output(result < 0);
+    return result < 0;
 }

@@ -177,7 +177,7 @@ static const struct options options = {
         "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board\n"
         "the SI node that each channel of each I/O node reaches.",
     .line = (const struct option_line[]){{OPTION_MACHINE_WORD},
-                                         {"dot", NULL, "as a graph for graphviz",
+                                         {"dot", NULL, "print a graph for Graphviz",
                                           OPTION_INTO(OPTION_FLAG, struct arguments, dot)},
                                          {OPTION_JSON(struct arguments, json)},
                                          {OPTION_SET},

@@ -198,7 +198,7 @@ int boot_machine(const struct boot_options *o)
     int command = o->detach ? detach_begin() : -1;
 
     if (o->detach && command < 0) {
-        machine_say("no process for the machine: %s", strerror(errno));
+        machine_say("cannot start a process for the machine: %s", strerror(errno));
         return RUN_FAILED;
     }
     struct boot b = {.options = o, .command = command, .clients = {.listening = -1, .spare = -1}};

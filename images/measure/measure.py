@@ -47,7 +47,8 @@ import transfers
 from runs import Failure, Lab
 
 PAGES_COMPILER = ("12.2.0", "newlib-3.3.0")
-WHAT = ("figures", "paper-000", "rates", "paper-001", "paper-002", "paper-003", "paper-004", "study", "demo", "bench", "compiler")
+WHAT = ("figures", "paper-000", "rates", "paper-001", "paper-002", "paper-003", "paper-004", "study", "demo", "bench",
+        "compiler")
 PAPER_000 = "docs/papers/000.md"
 RATES, RATES_SAMPLED = 24, 4  # of both sides of a transfer each
 STUDIES = {"paper-002": paper_002, "paper-003": paper_003, "paper-004": paper_004}

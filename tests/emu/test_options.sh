@@ -181,7 +181,7 @@ status "model -m" 0 "$ncube" model -m tiny
 cp out named
 status "model of as many" 0 "$ncube" model --disks "$("$ncube" topo tiny --json | grep -c '"index"')"
 check "model -m is that" cmp -s out named
-refused "model, both" "ncube: -m and --disks give" "$ncube" model -m tiny --disks 2
+refused "model, both" "ncube: -m and --disks both give" "$ncube" model -m tiny --disks 2
 refused "model of no drives" "ncube: the machine 'one.conf' has no drives" "$ncube" model -m one.conf
 
 # ---- boot --detach returns when the machine is up
