@@ -9,7 +9,9 @@
 #define LINE_BYTES 256
 #define WIDTH      80 /* of a terminal that does not tell */
 #define FROM_BYTES (8u << 20)
-#define BAR        40
+
+static const char whole_bar[] = "########################################";
+enum { BAR = sizeof whole_bar - 1 };
 
 static bool drawn, /* the line is there */
     in_output;     /* the cursor stands in a line of a program's output */
@@ -46,8 +48,7 @@ void progress_bar(uint64_t done, uint64_t total)
     if (total < FROM_BYTES)
         return;
     int full = (int)(done * BAR / total);
-    progress_line("[%.*s%*s] %3u %%", full, "########################################", BAR - full, "",
-                  (unsigned)(done * 100 / total));
+    progress_line("[%.*s%*s] %3u %%", full, whole_bar, BAR - full, "", (unsigned)(done * 100 / total));
     if (done >= total)
         progress_erase();
 }
