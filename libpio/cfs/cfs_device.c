@@ -7,24 +7,22 @@
 #include <fcntl.h>
 #include <ndevices.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "libpio/cfs/cfs_client.h"
 #include "libpio/cfs/cfs_device.h"
+#include "libpio/servers/server_driver.h"
 
-#define PREFIX       "/cfs"
-#define PREFIX_BYTES (sizeof PREFIX - 1)
+#define PREFIX "/cfs"
 
 static int match(const char *path)
 {
-    return cfs_machine()->n > 0 && strncmp(path, PREFIX, PREFIX_BYTES) == 0 &&
-           (path[PREFIX_BYTES] == '/' || path[PREFIX_BYTES] == '\0');
+    return cfs_machine()->n > 0 && server_path_is(PREFIX, path);
 }
 
 static const char *name_of(const char *path)
 {
-    return path[PREFIX_BYTES] ? path + PREFIX_BYTES : "/";
+    return server_path_name(PREFIX, path);
 }
 
 /* ---- Open files ---- */
@@ -53,11 +51,7 @@ static int device_close(void *state)
 
 static int check(const struct cfs_open *f, bool write)
 {
-    const uint32_t access = f->flags & N_O_ACCMODE;
-
-    if (f->folder)
-        return -EISDIR;
-    return access == (write ? N_O_RDONLY : N_O_WRONLY) ? -EBADF : 0;
+    return server_may_move(f->folder != NULL, f->flags, write);
 }
 
 static ssize_t move_at(struct cfs_open *f, bool write, void *buf, size_t n, off_t at)
@@ -125,43 +119,22 @@ static off_t device_lseek(void *state, off_t offset, int whence)
         return -EINVAL;
     int error = whence == SEEK_END && !f->folder ? cfs_file_header(f, N_CSIZE, 0, 0) : 0;
     const off_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? (off_t)f->at : (off_t)f->header.size_bytes;
+    const off_t at = error < 0 ? error : server_seek(base, offset, whence);
 
-    if (error < 0 || whence < SEEK_SET || whence > SEEK_END)
-        return error < 0 ? error : -EINVAL;
-    if (offset > 0 && base > INT64_MAX - offset)
-        return -EOVERFLOW;
-    if (base + offset < 0)
-        return -EINVAL;
-    f->at = (uint64_t)(base + offset);
-    return base + offset;
+    if (at >= 0)
+        f->at = (uint64_t)at;
+    return at;
 }
 
 /* ---- Attributes and names ---- */
 
-static void fill(const struct file_stat *from, struct stat *st)
-{
-    *st = (struct stat){.st_ino = (ino_t)from->ino,
-                        .st_mode = from->mode,
-                        .st_nlink = (nlink_t)from->nlink,
-                        .st_uid = (uid_t)from->uid,
-                        .st_gid = (gid_t)from->gid,
-                        .st_size = (off_t)from->size_bytes,
-                        .st_blksize = CFS_BLOCK_BYTES,
-                        .st_blocks = (blkcnt_t)from->blocks_512};
-    st->st_atime = from->atime_s;
-    st->st_mtime = from->mtime_s;
-    st->st_ctime = from->ctime_s;
-}
-
 static int device_fstat(void *state, struct stat *st)
 {
     struct cfs_open *f = state;
-    struct file_stat now = f->stat;
     int error = f->folder ? 0 : cfs_file_header(f, N_CSIZE, 0, 0);
 
-    now.size_bytes = f->header.size_bytes;
-    now.blocks_512 = (uint64_t)f->header.blocks * (CFS_BLOCK_BYTES / 512);
-    fill(&now, st);
+    server_stat(st, &f->stat, f->header.size_bytes, CFS_BLOCK_BYTES,
+                (uint64_t)f->header.blocks * (CFS_BLOCK_BYTES / 512));
     return error;
 }
 
@@ -171,17 +144,16 @@ static int device_stat(const char *path, struct stat *st)
     int error = cfs_file_stat(name_of(path), &now);
 
     if (error == 0)
-        fill(&now, st);
+        server_stat(st, &now, now.size_bytes, CFS_BLOCK_BYTES, now.blocks_512);
     return error;
 }
 
-/* Every program is the superuser, as on volumes: it may read and write all. */
 static int device_access(const char *path, int mode)
 {
     struct file_stat now;
     int error = cfs_file_stat(name_of(path), &now);
 
-    return error < 0 ? error : (mode & 1) && (now.mode & 0111) == 0 ? -EACCES : 0;
+    return error < 0 ? error : server_may_access(&now, mode);
 }
 
 /* The size never becomes less, unless it becomes 0. */

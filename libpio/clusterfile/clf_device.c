@@ -7,24 +7,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#define PREFIX       "/clf"
-#define PREFIX_BYTES (sizeof PREFIX - 1)
-#define BLOCK_BYTES  4096 /* st_blksize */
+#include "libpio/servers/server_driver.h"
+
+#define PREFIX      "/clf"
+#define BLOCK_BYTES 4096 /* st_blksize */
 
 const struct clf_layout *clf_device_layout;
 
 static int match(const char *path)
 {
-    return clf_machine()->n > 0 && strncmp(path, PREFIX, PREFIX_BYTES) == 0 &&
-           (path[PREFIX_BYTES] == '/' || path[PREFIX_BYTES] == '\0');
+    return clf_machine()->n > 0 && server_path_is(PREFIX, path);
 }
 
 static const char *name_of(const char *path)
 {
-    return path[PREFIX_BYTES] ? path + PREFIX_BYTES : "/";
+    return server_path_name(PREFIX, path);
 }
 
 /* ---- Open files ---- */
@@ -54,11 +53,7 @@ static void device_forked(void *state)
 
 static int check(const struct clf_open *f, bool write)
 {
-    const uint32_t access = f->flags & N_O_ACCMODE;
-
-    if (f->folder)
-        return -EISDIR;
-    return access == (write ? N_O_RDONLY : N_O_WRONLY) ? -EBADF : 0;
+    return server_may_move(f->folder != NULL, f->flags, write);
 }
 
 static int find_end(struct clf_open *f, int64_t *end)
@@ -112,15 +107,11 @@ static off_t device_lseek(void *state, off_t offset, int whence)
     struct clf_open *f = state;
     int64_t base = whence == SEEK_CUR ? f->at : 0;
     int error = whence == SEEK_END && !f->folder ? find_end(f, &base) : 0;
+    const off_t at = error < 0 ? error : server_seek(base, offset, whence);
 
-    if (error < 0 || whence < SEEK_SET || whence > SEEK_END)
-        return error < 0 ? error : -EINVAL;
-    if (offset > 0 && base > INT64_MAX - offset)
-        return -EOVERFLOW;
-    if (base + offset < 0)
-        return -EINVAL;
-    f->at = base + offset;
-    return base + offset;
+    if (at >= 0)
+        f->at = at;
+    return at;
 }
 
 /* N_SETMAP and mapped descriptors: the element as the server's view. Without bytes: the whole file again. */
@@ -135,28 +126,13 @@ static int device_setview(void *state, const void *packed, size_t n)
 
 /* ---- Attributes and names ---- */
 
-static void fill(const struct file_stat *from, int64_t size, struct stat *st)
-{
-    *st = (struct stat){.st_ino = (ino_t)from->ino,
-                        .st_mode = from->mode,
-                        .st_nlink = (nlink_t)from->nlink,
-                        .st_uid = (uid_t)from->uid,
-                        .st_gid = (gid_t)from->gid,
-                        .st_size = (off_t)size,
-                        .st_blksize = BLOCK_BYTES,
-                        .st_blocks = (blkcnt_t)((size + 511) / 512)};
-    st->st_atime = from->atime_s;
-    st->st_mtime = from->mtime_s;
-    st->st_ctime = from->ctime_s;
-}
-
 static int device_fstat(void *state, struct stat *st)
 {
     struct clf_open *f = state;
     int64_t size = 0;
     int error = f->folder ? 0 : clf_file_size(f, &size);
 
-    fill(&f->stat, size, st);
+    server_stat(st, &f->stat, (uint64_t)size, BLOCK_BYTES, ((uint64_t)size + 511) / 512);
     return error;
 }
 
@@ -172,7 +148,6 @@ static int device_stat(const char *path, struct stat *st)
     return error;
 }
 
-/* Every program is the superuser, as on volumes: it may read and write all. */
 static int device_access(const char *path, int mode)
 {
     struct clf_named named;
@@ -180,7 +155,7 @@ static int device_access(const char *path, int mode)
     int error = clf_name_stat(name_of(path), &named, &layout);
 
     clf_layout_free(layout);
-    return error < 0 ? error : (mode & 1) && (named.stat.mode & 0111) == 0 ? -EACCES : 0;
+    return error < 0 ? error : server_may_access(&named.stat, mode);
 }
 
 static int device_ftruncate(void *state, off_t size)
