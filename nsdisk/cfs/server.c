@@ -92,13 +92,6 @@ static bool is_well_formed(int type, const struct cfs_request *r, size_t n)
     }
 }
 
-static void refuse(struct cfs *cfs, const struct arrival *a, int error)
-{
-    const struct file_reply reply = {family_sequence(a), error};
-
-    family_reply(cfs->loop, a->from, a->type, &reply, sizeof reply);
-}
-
 /* n: bytes of data. A write has room for its whole block. */
 static struct cfs_record *new_record(struct cfs *cfs, const struct cfs_request *r, int from, int type, size_t n)
 {
@@ -135,11 +128,10 @@ static bool begin_disk(struct cfs *cfs, uint32_t drive)
 
 static int check(const struct cfs *cfs, const struct arrival *a, struct cfs_request *r)
 {
-    if ((unsigned)a->type - N_CNAME >= OPERATIONS)
-        return -N_ENOSYS;
-    if (a->n < sizeof *r)
-        return -N_EPROTO;
-    memcpy(r, a->bytes, sizeof *r);
+    int error = family_head(a, N_CNAME, OPERATIONS, r, sizeof *r);
+
+    if (error < 0)
+        return error;
     if (!is_well_formed(a->type, r, a->n - sizeof *r))
         return -N_EPROTO;
     return server_volume_error(family_server(cfs->loop), r->disk);
@@ -152,7 +144,7 @@ static bool take(void *state, const struct arrival *a)
     int error = check(cfs, a, &r);
 
     if (error < 0) {
-        refuse(cfs, a, error);
+        family_refuse(cfs->loop, a, error);
         return true;
     }
     struct cfs_record *record = begin_disk(cfs, r.disk) ? new_record(cfs, &r, a->from, a->type, a->n - sizeof r) : NULL;

@@ -37,3 +37,18 @@ void clf_answer(struct clf_record *record, int64_t status, struct file_reply *re
         family_reply(record->clf->loop, record->from, record->type, reply, sizeof *reply + (status < 0 ? 0 : bytes));
     record_free(record);
 }
+
+void clf_carry_out(struct clf_record *record, clf_invoke *invoke, struct ext2 *fs, const struct arrival_area *area)
+{
+    struct file_reply *reply = (struct file_reply *)area->bytes;
+    struct clf_call c = {.clf = record->clf,
+                         .fs = fs,
+                         .record = record,
+                         .r = &record->r,
+                         .area = area,
+                         .reply = area->bytes + sizeof *reply,
+                         .room = area->size - sizeof *reply};
+    int64_t status = invoke ? invoke(&c) : 0;
+
+    clf_answer(record, status, reply, c.reply_bytes);
+}

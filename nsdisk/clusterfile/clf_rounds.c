@@ -61,19 +61,9 @@ static int compare_members(const void *a, const void *b)
 
 static void serve_alone(struct clf_record *record, struct ext2 *fs, const struct arrival_area *area)
 {
-    struct file_reply *reply = (struct file_reply *)area->bytes;
-    struct clf_call c = {.clf = record->clf,
-                         .fs = fs,
-                         .record = record,
-                         .r = &record->r,
-                         .area = area,
-                         .reply = area->bytes + sizeof *reply,
-                         .room = area->size - sizeof *reply};
-    int64_t status = 0;
+    clf_invoke *const invoke = record->type == (int)N_CLF_READ ? clf_invoke_read : clf_invoke_write;
 
-    if (record->r.bytes > 0)
-        status = record->type == (int)N_CLF_READ ? clf_invoke_read(&c) : clf_invoke_write(&c);
-    clf_answer(record, status, reply, c.reply_bytes);
+    clf_carry_out(record, record->r.bytes > 0 ? invoke : NULL, fs, area);
 }
 
 /* ---- Writing ---- */

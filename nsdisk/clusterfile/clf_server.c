@@ -24,17 +24,8 @@ _Static_assert(OPERATIONS == 0 CLF_OPS(COUNT_OP), "every request is in the table
 static void run(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
 {
     struct clf_record *record = (struct clf_record *)work;
-    struct file_reply *reply = (struct file_reply *)area->bytes;
-    struct clf_call c = {.clf = record->clf,
-                         .fs = fs,
-                         .record = record,
-                         .r = &record->r,
-                         .area = area,
-                         .reply = area->bytes + sizeof *reply,
-                         .room = area->size - sizeof *reply};
-    int64_t status = operation[record->type - (int)N_CLF_NAME](&c);
 
-    clf_answer(record, status, reply, c.reply_bytes);
+    clf_carry_out(record, operation[record->type - (int)N_CLF_NAME], fs, area);
 }
 
 /* ---- Taking ---- */
@@ -80,16 +71,15 @@ static bool has_attachment(int type)
 
 static int check(const struct clf_server *clf, const struct arrival *a, struct clf_request *r)
 {
-    if ((unsigned)a->type - N_CLF_NAME >= OPERATIONS)
-        return -N_ENOSYS;
-    if (a->n < sizeof *r)
-        return -N_EPROTO;
-    memcpy(r, a->bytes, sizeof *r);
+    int error = family_head(a, N_CLF_NAME, OPERATIONS, r, sizeof *r);
+
+    if (error < 0)
+        return error;
     if (!is_well_formed(a->type, r, a->n - sizeof *r))
         return -N_EPROTO;
     if (r->offset > INT64_MAX - FILE_IO_MAX_BYTES && a->type != (int)N_CLF_NAME)
         return -N_EINVAL;
-    int error = server_volume_error(family_server(clf->loop), r->drive);
+    error = server_volume_error(family_server(clf->loop), r->drive);
     if (error < 0 || !has_attachment(a->type))
         return error;
     const struct clf_attachment *attachment = clf_attachment_find(clf, r->attachment, a->from);
@@ -104,10 +94,10 @@ static bool take(void *state, const struct arrival *a)
     struct clf_server *clf = state;
     struct clf_request r;
     int error = check(clf, a, &r);
-    struct file_reply reply = {family_sequence(a), error};
+    struct file_reply reply;
 
     if (error < 0) {
-        family_reply(clf->loop, a->from, a->type, &reply, sizeof reply);
+        family_refuse(clf->loop, a, error);
         return true;
     }
     struct clf_record *record = clf_record_new(clf, &r, a);

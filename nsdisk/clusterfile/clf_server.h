@@ -124,6 +124,8 @@ extern const struct family clf_family;
 struct clf_record *clf_record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a);
 /* Answers with what is behind struct file_reply already, and frees the record. */
 void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes);
+/* Carries a request out on its volume's fiber, and answers. NULL: there is nothing to do. */
+void clf_carry_out(struct clf_record *record, clf_invoke *invoke, struct ext2 *fs, const struct arrival_area *area);
 
 /* ---- clf_rounds.c ---- */
 

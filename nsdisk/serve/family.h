@@ -23,6 +23,7 @@
 
 #include "nsdisk/serve/arrival.h"
 #include "nsdisk/serve/job.h"
+#include "vertex/contract/errors.h"
 
 struct loop;
 struct ext2;
@@ -61,6 +62,21 @@ static inline uint32_t family_sequence(const struct arrival *a)
         memcpy(&head, a->bytes, sizeof head);
     return head.seq;
 }
+
+/* Takes the head of a request, which is one of `operations` types from `first` on. -N_ENOSYS: it is none of them;
+ * -N_EPROTO: it is too short. */
+static inline int family_head(const struct arrival *a, uint32_t first, size_t operations, void *head, size_t bytes)
+{
+    if ((uint32_t)a->type - first >= operations)
+        return -N_ENOSYS;
+    if (a->n < bytes)
+        return -N_EPROTO;
+    memcpy(head, a->bytes, bytes);
+    return 0;
+}
+
+/* Answers a request with an error. */
+void family_refuse(struct loop *l, const struct arrival *a, int error);
 
 /* Answers a request of that type to `from` with n bytes, which begin with struct file_reply. Where Vertex has no memory
  * to send them, the client gets -N_ENOMEM. */

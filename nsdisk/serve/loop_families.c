@@ -10,11 +10,16 @@
 
 /* ---- Taking ---- */
 
-static bool refuse(struct loop *l, const struct arrival *a, int error)
+void family_refuse(struct loop *l, const struct arrival *a, int error)
 {
     const struct file_reply reply = {family_sequence(a), error};
 
     family_reply(l, a->from, a->type, &reply, sizeof reply);
+}
+
+static bool refuse(struct loop *l, const struct arrival *a, int error)
+{
+    family_refuse(l, a, error);
     return true;
 }
 

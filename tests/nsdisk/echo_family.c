@@ -172,9 +172,7 @@ static bool take(void *state, const struct arrival *a)
     struct echo_request r;
 
     if (a->n < sizeof r || data_bytes(a) > ECHO_DATA_BYTES) {
-        const struct file_reply reply = {family_sequence(a), a->n < sizeof r ? -N_EPROTO : -N_EMSGSIZE};
-
-        family_reply(e->loop, a->from, a->type, &reply, sizeof reply);
+        family_refuse(e->loop, a, a->n < sizeof r ? -N_EPROTO : -N_EMSGSIZE);
         return true;
     }
     memcpy(&r, a->bytes, sizeof r);
