@@ -82,7 +82,7 @@ static const struct ncu_ops ops = {
 /* ---- A machine ---- */
 
 static bool no_broadcasts; /* of the next machine */
-static const struct software_costs charges = {{1, 2, 3}, {4, 5, 6}};
+static const struct software_costs charges = {.compute = {1, 2, 3, 0}, .io = {4, 5, 6, 0}};
 
 /* 2^dim compute nodes and one I/O node with two drives, whose index is 2^dim. */
 static void make_machine(uint32_t dim, const struct fault *faults, uint32_t n)
