@@ -228,6 +228,34 @@ Test(files, reach_the_last_block_of_the_third_level_and_no_further)
     }
 }
 
+/* Of files that have been removed since the last sync, too. */
+Test(files, inodes_are_used_again)
+{
+    uint64_t sfid;
+    char name[16];
+    int n = 0, error;
+
+    volume_make(&v, 1024, 1024, "-N 32");
+    volume_mount(&v);
+    do {
+        snprintf(name, sizeof name, "/%d", n++);
+        error = v_open(&v, name, N_O_RDWR | N_O_CREAT, &sfid);
+        if (error == 0)
+            v_close(&v, sfid);
+    } while (error == 0);
+    cr_assert_eq(error, -N_ENOSPC, "%d", error);
+    cr_assert(n > 10 && n <= 32, "%d files", n);
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "/%d", i);
+        cr_assert_eq(v_unlink(&v, name), 0);
+        snprintf(name, sizeof name, "/new%d", i);
+        error = v_put(&v, name, "text", 4);
+        cr_assert_eq(error, 4, "%s: %d", name, error);
+        cr_assert(v_has(&v, name, "text", 4), "%s", name);
+    }
+    finish("inodes");
+}
+
 Test(files, a_full_volume_takes_what_fits_and_keeps_all_of_it)
 {
     static uint8_t out[MB], in[MB];
