@@ -108,8 +108,8 @@ bench-map:
 	else echo "skipped: MPI_Pack: libopenmpi-dev is not installed"; fi
 
 # make check-mpi: the programs of tests/mpi on more numbers of ranks, against Open MPI; MPI_SIZES= (default 1 2 3 4 7 8
-# 13 16)
+# 13 16); and MPI_CASES= random cases of types and of collective calls (default 10000)
 .PHONY: check-mpi
 check-mpi:
 	$(SUBMAKE) all
-	@MPI_SIZES="$(or $(MPI_SIZES),1 2 3 4 7 8 13 16)" tests/run.sh -j 1 $(B) tests/libpio/test_mpi.sh
+	@MPI_CASES=$(or $(MPI_CASES),10000) MPI_SIZES="$(or $(MPI_SIZES),1 2 3 4 7 8 13 16)" tests/run.sh -j 1 $(B) tests/libpio/test_mpi.sh

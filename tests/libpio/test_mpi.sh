@@ -61,6 +61,16 @@ for ranks in $sizes; do
 done
 [ $judges = yes ] || skip "MPI programs against Open MPI" "libopenmpi-dev and openmpi-bin are not installed"
 
+# A campaign: so many random cases of each kind, on 5 ranks, under both
+for name in random_collectives random_types; do
+    [ -n "${MPI_CASES:-}" ] || break
+    mpicc $flags -o $name "$root/tests/mpi/$name.c"
+    same "$MPI_CASES cases of $name" "$name on 5: passed" "$(mpirun -n 5 ./$name "$MPI_CASES" 9 | tail -n 1)"
+    [ $judges = yes ] || continue
+    mpicc.openmpi -w -o $name.theirs "$root/tests/mpi/$name.c"
+    same "$name under Open MPI" "$name on 5: passed" "$($judge -n 5 ./$name.theirs "$MPI_CASES" 9 | tail -n 1)"
+done
+
 # ---- Examples, and a volume without room
 
 examples=$build/examples/mpi

@@ -15,7 +15,8 @@
     X(intercomms)              \
     X(attached)                \
     X(random_points, "4", "1") \
-    X(random_types, "30", "1")
+    X(random_types, "30", "1") \
+    X(random_collectives, "40", "1")
 
 #define DECLARE(name, ...) int name(int argc, char **argv);
 PROGRAMS(DECLARE)
