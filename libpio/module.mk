@@ -112,4 +112,5 @@ bench-map:
 .PHONY: check-mpi
 check-mpi:
 	$(SUBMAKE) all
-	@MPI_CASES=$(or $(MPI_CASES),10000) MPI_SIZES="$(or $(MPI_SIZES),1 2 3 4 7 8 13 16)" tests/run.sh -j 1 $(B) tests/libpio/test_mpi.sh
+	@MPI_CASES=$(or $(MPI_CASES),10000) MPI_SIZES="$(or $(MPI_SIZES),1 2 3 4 7 8 13 16)" \
+	    tests/run.sh -j 1 $(B) tests/libpio/test_mpi.sh

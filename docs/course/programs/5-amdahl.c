@@ -1,6 +1,6 @@
 /*
- * Exercise 5: a table is made, and then something is computed of each entry. To complete: sum_of_table. As it is, rank 0
- * makes the whole table.
+ * Exercise 5: a table is made, and then something is computed of each entry. To complete: sum_of_table. As it is, rank
+ * 0 makes the whole table.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * Exercise 6: each rank has a block for each other one. To complete: exchange. As it is, all ranks send to rank 0 first,
- * then to rank 1, and so on.
+ * Exercise 6: each rank has a block for each other one. To complete: exchange. As it is, all ranks send to rank 0
+ * first, then to rank 1, and so on.
  */
 #include <mpi.h>
 #include <stdio.h>
