@@ -448,9 +448,14 @@ static void leave_group(struct clf_server *clf, struct clf_attachment *a)
         round_check(clf, a->part, group);
 }
 
+/* The first of a group is enough: it has the calls of the others fail. */
 static void note_ended(struct clf_server *clf, const struct clf_attachment *a)
 {
-    if (a->group != 0)
+    bool is_known = a->group == 0;
+
+    for (uint32_t i = 0; i < CLF_ENDED && !is_known; i++)
+        is_known = clf->ended[i].group == a->group;
+    if (!is_known)
         clf->ended[clf->ends++ % CLF_ENDED] = (struct clf_ended){a->group, a->member};
 }
 
