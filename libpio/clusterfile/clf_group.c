@@ -59,16 +59,22 @@ static struct clf_question presence_question(const struct clf_members *m)
     return q;
 }
 
-static int be_present(struct clf_members *m)
+/* Attaches part 0 a second time. */
+static int attach_presence(struct clf_members *m)
 {
     struct clf_attached a;
     struct clf_question q = clf_attach_question(m->f, 0, &a);
     int error = clf_ask(&q, 1);
 
-    if (error < 0)
-        return error;
-    m->presence = a.attachment;
-    q = presence_question(m);
+    if (error == 0)
+        m->presence = a.attachment;
+    return error;
+}
+
+static int join_presence(const struct clf_members *m)
+{
+    struct clf_question q = presence_question(m);
+
     return clf_ask(&q, 1);
 }
 
@@ -168,9 +174,14 @@ static int make_members(struct clf_open *f, struct group *g, struct clf_members 
     return 0;
 }
 
+/* The server gives no attachment's number twice, so no other group has this one, also of an earlier program. */
+static uint64_t number_of(const struct group *g, uint32_t presence)
+{
+    return (uint64_t)(presence & INT32_MAX) << 32 | (uint32_t)(g->process ? g->process[0] + 1 : 1);
+}
+
 int clf_group_set(struct clf_open *f, struct group *g)
 {
-    static uint32_t groups;
     struct clf_members *m;
 
     if (f->folder || f->members || !g)
@@ -178,15 +189,17 @@ int clf_group_set(struct clf_open *f, struct group *g)
     int error = make_members(f, g, &m);
     if (error < 0)
         return error;
-    m->number = (uint64_t)(++groups & INT32_MAX) << 32 | (uint32_t)(g->process ? g->process[0] + 1 : 1);
-    error = group_broadcast(&m->g, &m->number, sizeof m->number, 0);
-    if (error < 0) {
-        group_free(&m->g);
-        free(m);
-        return error;
-    }
+    error = attach_presence(m);
+    m->number = error < 0 ? 0 : number_of(g, m->presence);
+    const int sent = group_broadcast(&m->g, &m->number, sizeof m->number, 0);
     f->members = m;
-    return clf_group_agree(f, be_present(m));
+    if (sent < 0) {
+        clf_group_end(f, false);
+        return sent;
+    }
+    if (error == 0)
+        error = m->number == 0 ? -N_EIO : join_presence(m);
+    return clf_group_agree(f, error);
 }
 
 void clf_group_end(struct clf_open *f, bool forked)
