@@ -1,7 +1,7 @@
 /* `ncube replay`: a recorded run once more, from its recording alone. */
 #include "emu/cmd/commands.h"
 #include "emu/cmd/machine_options.h"
-#include "emu/machine/replayer.h"
+#include "emu/machine/replaying.h"
 #include "emu/machine/tracing.h"
 
 struct replay_words {
@@ -37,7 +37,7 @@ int replay_command(int argc, char **argv)
     if (recording_read(&m->recording, word[0], error) < 0)
         return options_fail(&options, "%s", error);
     int status = replayer_fill(&w.options, &run, error) < 0 ? options_fail(&options, "%s: %s", word[0], error)
-                                                            : run_program(&w.options);
+                                                            : replaying_run(&w.options, &run);
     replayer_free(&run);
     recording_free(m->recording);
     return status;

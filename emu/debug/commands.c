@@ -22,7 +22,7 @@
 
 void session_init(struct session *s, struct target *t, struct rsp *rsp, void (*send)(void *ctx), void *ctx)
 {
-    *s = (struct session){.target = t, .rsp = rsp, .send = send, .ctx = ctx};
+    *s = (struct session){.target = t, .rsp = rsp, .send = send, .ctx = ctx, .chosen = TARGET_NO_SLOT};
     s->go = memory_new(t->ops->nodes(t->ctx) + 1, sizeof *s->go);
 }
 
@@ -63,6 +63,11 @@ void session_stopped(struct session *s, const struct target_event *e)
     if (e->why == DEBUG_WATCH)
         snprintf(more, sizeof more, "watch:%llx;", (unsigned long long)e->watch);
     say_stop(s, e->node, e->why == DEBUG_FAULT ? signal_of_fault(e->scause) : SIGTRAP, more);
+}
+
+void session_at_begin(struct session *s, uint32_t node)
+{
+    say_stop(s, node, SIGTRAP, "replaylog:begin;");
 }
 
 void session_interrupted(struct session *s, int signal)
@@ -227,9 +232,11 @@ static bool choose_thread(struct session *s, const char *text)
     if (*text != 'g' && *text != 'c')
         return false;
     text++;
-    bool known = read_thread(s, &text, &node, &all);
+    bool any = strcmp(text, "0") == 0, known = read_thread(s, &text, &node, &all);
     if (registers && target_is_alive(s->target, node))
         s->current = node;
+    else if (!registers)
+        s->chosen = known && !all && !any ? node : TARGET_NO_SLOT;
     return known && ok(s);
 }
 
@@ -290,8 +297,8 @@ static bool say_abilities(struct session *s, const char *text)
 {
     (void)text;
     rsp_add(s->rsp,
-            "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;qXfer:threads:read+;multiprocess-",
-            RSP_PACKET_BYTES);
+            "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;qXfer:threads:read+;multiprocess-%s",
+            RSP_PACKET_BYTES, s->goes_back ? ";ReverseStep+;ReverseContinue+" : "");
     return true;
 }
 
@@ -428,6 +435,14 @@ static bool read_actions(struct session *s, const char *text)
     return sound && *text == '\0';
 }
 
+/* gdb chooses a node by "Hc"; else it means the one whose registers it has read. */
+static enum command_result go_back(struct session *s, char how)
+{
+    s->back_alone = s->chosen != TARGET_NO_SLOT && target_is_alive(s->target, s->chosen);
+    s->back = s->back_alone ? s->chosen : s->current;
+    return how == 's' ? COMMAND_STEP_BACK : COMMAND_GO_BACK;
+}
+
 static enum command_result go_on(struct session *s, const char *text)
 {
     if (read_actions(s, text))
@@ -495,6 +510,8 @@ enum command_result command_execute(struct session *s)
         return go_on(s, text);
     if (text[0] == 'c' || text[0] == 's')
         return go_on(s, text[0] == 'c' ? ";c" : ";s:0;c");
+    if (s->goes_back && (strcmp(text, "bs") == 0 || strcmp(text, "bc") == 0))
+        return go_back(s, text[1]);
     if (text[0] == 'D') {
         ok(s);
         return COMMAND_DETACHED;

@@ -11,10 +11,12 @@
 #include "emu/debug/target.h"
 
 enum command_result {
-    COMMAND_ANSWERED, /* the answer has been made */
-    COMMAND_GO,       /* the nodes go on, as `go` says; the answer comes when one has stopped */
-    COMMAND_DETACHED, /* the answer has been made; gdb leaves */
-    COMMAND_KILLED,   /* gdb leaves, and the program is to end; there is no answer */
+    COMMAND_ANSWERED,  /* the answer has been made */
+    COMMAND_GO,        /* the nodes go on, as `go` says; the answer comes when one has stopped */
+    COMMAND_STEP_BACK, /* the node `back` goes one instruction back; the answer comes when it is there */
+    COMMAND_GO_BACK,   /* all nodes go back to the last breakpoint, or watchpoint of the node `back`; likewise */
+    COMMAND_DETACHED,  /* the answer has been made; gdb leaves */
+    COMMAND_KILLED,    /* gdb leaves, and the program is to end; there is no answer */
 };
 
 struct session { /* with one gdb */
@@ -24,6 +26,10 @@ struct session { /* with one gdb */
     uint32_t stopped;     /* node that has stopped last, */
     char stop[64];        /* and the packet that said so */
     struct target_go *go; /* by node, of the last COMMAND_GO */
+    bool goes_back;       /* the run can be repeated, so gdb may go back in it */
+    uint32_t chosen;      /* node that gdb's "Hc" has chosen; TARGET_NO_SLOT: any */
+    uint32_t back;        /* for the commands above; */
+    bool back_alone;      /* no other one is to stop */
     char *document;       /* that gdb reads piece by piece; NULL: none */
     size_t document_bytes;
     bool no_acks;
@@ -38,6 +44,8 @@ void session_free(struct session *s);
 /* Notes that a node has stopped for an event (target.h), or with `signal` for another reason, and makes the packet that
  * says so. */
 void session_stopped(struct session *s, const struct target_event *e);
+/* Likewise, at the begin of the program, which gdb has come to from behind. */
+void session_at_begin(struct session *s, uint32_t node);
 void session_interrupted(struct session *s, int signal);
 /* Makes the packet that says that the program has ended. */
 void session_ended(struct session *s, int status);

@@ -20,6 +20,7 @@
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
 #include "emu/debug/commands.h"
+#include "emu/debug/travel.h"
 
 #define SEND_LIMIT_S 10 /* of the host's time: a gdb that reads nothing for so long counts as gone */
 #define SIGNAL_INT   2
@@ -31,6 +32,8 @@ enum stub_state {
     STUB_RUNNING,
     STUB_HALTING, /* as soon as nothing moves, gdb is told */
     STUB_STOPPED,
+    STUB_LEAVING, /* another machine takes this one's place */
+    STUB_SEEKING, /* on it, the nodes are on their way to a place */
 };
 
 struct stub {
@@ -41,6 +44,8 @@ struct stub {
     enum stub_state state;
     struct target target;
     struct session session;
+    struct travel travel;
+    bool goes_back;
     struct rsp rsp;
     char frame[RSP_FRAME_BYTES];
     size_t frame_bytes;
@@ -95,6 +100,7 @@ void stub_free(struct stub *s)
     if (s->fd >= 0)
         close(s->fd);
     session_free(&s->session);
+    travel_free(&s->travel);
     close(s->listener);
     free(s);
 }
@@ -147,6 +153,8 @@ static void gdb_gone(struct stub *s)
         close(s->fd);
     s->fd = -1;
     session_free(&s->session);
+    travel_free(&s->travel);
+    s->travel.pass = TRAVEL_NOT;
     target_release_all(&s->target);
     target_choose_nodes(&s->target, true);
     s->state = STUB_IDLE;
@@ -190,6 +198,7 @@ static bool accept_gdb(struct stub *s)
     notify(s->fd);
     rsp_init(&s->rsp);
     session_init(&s->session, &s->target, &s->rsp, send_answer, s);
+    s->session.goes_back = s->goes_back;
     s->target.kernel = s->awaits = s->stuck = false;
     s->target.area->fault_pc = s->fault_pc;
     target_choose_nodes(&s->target, false);
@@ -227,6 +236,12 @@ static void let_go(struct stub *s)
     s->state = STUB_RUNNING;
 }
 
+static void leave(struct stub *s)
+{
+    s->awaits = true;
+    s->state = STUB_LEAVING;
+}
+
 static void kill_program(struct stub *s)
 {
     gdb_gone(s);
@@ -240,7 +255,13 @@ static void execute_packet(struct stub *s)
 
     if (result == COMMAND_ANSWERED || result == COMMAND_DETACHED)
         send_answer(s);
-    if (result == COMMAND_GO)
+    if (result == COMMAND_STEP_BACK)
+        travel_step(&s->travel, &s->target, s->session.back);
+    else if (result == COMMAND_GO_BACK)
+        travel_back(&s->travel, &s->target, s->session.stopped, s->session.back, s->session.back_alone);
+    if (result == COMMAND_STEP_BACK || result == COMMAND_GO_BACK)
+        leave(s);
+    else if (result == COMMAND_GO)
         let_go(s);
     else if (result == COMMAND_DETACHED)
         gdb_gone(s);
@@ -324,7 +345,7 @@ static bool listen_to_gdb(struct stub *s)
         target_hold_all(&s->target);
         return true;
     }
-    if (s->fd < 0 || s->state != STUB_RUNNING || !is_readable(s->fd))
+    if (s->fd < 0 || (s->state != STUB_RUNNING && s->state != STUB_SEEKING) || !is_readable(s->fd))
         return false;
     if (!receive(s)) {
         gdb_gone(s);
@@ -332,7 +353,9 @@ static bool listen_to_gdb(struct stub *s)
     }
     if (!is_broken_off(s))
         return false;
+    s->travel.pass = TRAVEL_NOT;
     s->state = STUB_HALTING;
+    target_end_seek(&s->target);
     target_hold_all(&s->target);
     return true;
 }
@@ -353,13 +376,49 @@ static void tell_stop(struct stub *s)
     s->awaits = false;
 }
 
+/* A pass is over: another one follows, or the nodes are where gdb wanted them. */
+static bool arrive(struct stub *s, const struct target_event *e)
+{
+    if (travel_goes_on(&s->travel, &s->target)) {
+        leave(s);
+        return true;
+    }
+    target_end_seek(&s->target);
+    if (s->travel.at_begin)
+        session_at_begin(&s->session, e->node);
+    else
+        session_stopped(&s->session, &s->travel.event);
+    tell_stop(s);
+    return true;
+}
+
 static bool stand_at_entry(struct stub *s)
 {
     if (!target_take_event(&s->target, &s->entered))
         return false;
     target_clear(&s->target);
+    if (s->travel.pass == TRAVEL_BEGIN)
+        return arrive(s, &s->entered);
     s->state = STUB_WAITING;
     s->entered_say(s->ctx);
+    return true;
+}
+
+/* All that has been sought is found, or cannot come any more. */
+static bool stand_in_pass(struct stub *s)
+{
+    struct target_event e;
+
+    if (s->travel.pass == TRAVEL_FIND)
+        return arrive(s, NULL);
+    while (target_take_event(&s->target, &e))
+        if (e.why == DEBUG_SOUGHT)
+            return arrive(s, &e);
+    if (target_release_ended(&s->target))
+        return true;
+    s->travel.pass = TRAVEL_NOT;
+    stop_without_event(s, "ncube: the place is not reached again; please report this");
+    tell_stop(s);
     return true;
 }
 
@@ -371,6 +430,8 @@ static bool stand(struct stub *s, uint32_t running)
 
     if (s->state == STUB_ENTERING)
         return stand_at_entry(s);
+    if (s->state == STUB_SEEKING)
+        return stand_in_pass(s);
     if (target_take_event(&s->target, &e))
         session_stopped(&s->session, &e);
     else if (target_release_ended(&s->target))
@@ -391,6 +452,7 @@ bool stub_turn(struct stub *s, uint32_t running)
         return true;
     switch (s->state) {
     case STUB_IDLE:
+    case STUB_LEAVING:
         return false;
     case STUB_WAITING:
         wait_for_gdb(s);
@@ -403,8 +465,20 @@ bool stub_turn(struct stub *s, uint32_t running)
     }
 }
 
+void stub_goes_back(struct stub *s)
+{
+    s->goes_back = true;
+}
+
+bool stub_travels(const struct stub *s)
+{
+    return s->state == STUB_LEAVING;
+}
+
 bool stub_stuck(struct stub *s)
 {
+    if (s->state == STUB_SEEKING)
+        return stand_in_pass(s);
     if (s->state != STUB_RUNNING || s->stuck)
         return false;
     s->stuck = true;
@@ -417,7 +491,7 @@ bool stub_stuck(struct stub *s)
 
 void stub_attach(struct stub *s, struct debug_area *area, uint32_t slots, const struct target_ops *ops, void *ctx)
 {
-    s->target = (struct target){.area = area, .slots = slots, .ops = ops, .ctx = ctx};
+    s->target = (struct target){.area = area, .slots = slots, .ops = ops, .ctx = ctx, .kernel = s->target.kernel};
     notify(s->listener);
 }
 
@@ -439,8 +513,15 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
     stub_choose(s, fault_pc);
     s->entered_say = say;
     s->ctx = ctx;
+    s->stuck = false;
+    target_await_program(&s->target);
+    if (s->travel.pass == TRAVEL_FIND || s->travel.pass == TRAVEL_TO) {
+        s->state = STUB_SEEKING;
+        s->target.area->fault_pc = fault_pc;
+        travel_start(&s->travel, &s->target);
+        return;
+    }
     s->state = STUB_ENTERING;
-    target_choose_nodes(&s->target, false);
     for (uint32_t i = 0; i < n; i++)
         target_change_break(&s->target, entry[i], true);
 }
@@ -459,6 +540,10 @@ void stub_drop(struct stub *s)
 void stub_end(struct stub *s, int status)
 {
     s->begun = false;
+    if (s->state == STUB_SEEKING && s->travel.pass == TRAVEL_FIND) {
+        arrive(s, NULL);
+        return;
+    }
     if (s->fd >= 0) {
         session_ended(&s->session, status);
         send_answer(s);

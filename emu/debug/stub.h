@@ -16,6 +16,13 @@
  *
  * While the nodes stand, ncube waits for gdb; a machine that is kept up looks after its other clients in between.
  *
+ * Where the run can be repeated exactly (stub_goes_back), gdb can go back in it (travel.h):
+ *
+ *   stopped --> leaving: stub_travels; the machine is ended, and another one is built for the same stub --stub_begin-->
+ *   seeking: a place --> stopped, or leaving once more
+ *
+ * gdb stays connected, and waits for the answer. The nodes' states at a place are those of every run that stops there.
+ *
  * If gdb goes away, its breakpoints are removed and the machine goes on. Only programs on this host can connect.
  */
 #ifndef NCUBE_STUB_H
@@ -34,6 +41,11 @@ struct stub;
  * long as it takes. Returns NULL with one clear line in error. The caller frees the stub. */
 struct stub *stub_new(uint16_t port, int look_ms, char *error, size_t error_bytes);
 void stub_free(struct stub *s);
+
+/* The run can be repeated exactly. */
+void stub_goes_back(struct stub *s);
+/* Returns true if the machine is to be ended, and another one to be built and attached, from the run's beginning. */
+bool stub_travels(const struct stub *s);
 
 /* Writes what the user is to type to connect gdb, for a program. */
 void stub_describe(const struct stub *s, const char *program, char *line, size_t bytes);

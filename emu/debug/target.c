@@ -5,9 +5,11 @@
 #define _GNU_SOURCE /* SEEK_DATA */
 #include "emu/debug/target.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
 #include "emu/debug/page_table.h"
 #include "emu/qemu/futex.h"
 #include "vertex/contract/machine.h"
@@ -266,6 +268,110 @@ void target_clear(struct target *t)
     set_attention(t);
 }
 
+void target_copy_breaks(struct target *t, const struct debug_area *from)
+{
+    memcpy(t->area->break_pc, from->break_pc, sizeof from->break_pc);
+    memcpy(t->area->watch, from->watch, sizeof from->watch);
+    t->area->breaks = from->breaks;
+    t->area->watches = from->watches;
+    make_bloom(t->area);
+    set_attention(t);
+}
+
+/* ---- Places and seeking ---- */
+
+bool target_is_before(const struct target_place *a, const struct target_place *b)
+{
+    return a->cycles != b->cycles ? a->cycles < b->cycles : a->node < b->node;
+}
+
+struct target_place target_place(const struct target *t, uint32_t node)
+{
+    const struct debug_hart *d = hart_of(t, node);
+    bool in_front = d && d->in_user && !d->in_front; /* of the instruction that it has looked at */
+
+    return (struct target_place){!d ? 0 : in_front ? d->at : d->at + 1, node};
+}
+
+/* A node in the kernel shows its program in front of the instruction with which it was left. */
+bool target_place_before(const struct target *t, uint32_t node, struct target_place *p)
+{
+    const struct debug_hart *d = hart_of(t, node);
+    bool in_front = d && d->in_user && d->in_front;
+
+    *p = (struct target_place){!d ? 0 : in_front ? d->at : d->before, node};
+    return p->cycles > 0;
+}
+
+/* Also of a node that has ended, or has not begun. */
+static struct debug_hart *home_of(const struct target *t, uint32_t node)
+{
+    return &t->area->hart[t->ops->home(t->ctx, node)];
+}
+
+static void seek(struct debug_hart *d, uint64_t cycles, bool stops)
+{
+    d->hits = 0;
+    d->seek_stops = stops;
+    __atomic_store_n(&d->seek, cycles, __ATOMIC_SEQ_CST);
+}
+
+void target_seek(struct target *t, const struct target_place *p, bool all)
+{
+    uint32_t nodes = t->ops->nodes(t->ctx);
+
+    for (uint32_t node = 0; node < nodes; node++)
+        seek(home_of(t, node), node < p->node ? p->cycles + 1 : p->cycles, all || node == p->node);
+    set_attention(t);
+}
+
+void target_end_seek(struct target *t)
+{
+    for (uint32_t i = 0; i < t->slots; i++)
+        __atomic_store_n(&t->area->hart[i].seek, 0, __ATOMIC_SEQ_CST);
+    set_attention(t);
+}
+
+static int compare_hits(const void *a, const void *b)
+{
+    const struct target_place *x = &((const struct target_hit *)a)->place, *y = &((const struct target_hit *)b)->place;
+
+    return target_is_before(x, y) ? -1 : target_is_before(y, x);
+}
+
+/* Of several accesses of one instruction, the last one counts. */
+static size_t take_hits(const struct debug_hart *d, uint32_t node, struct target_hit *list)
+{
+    uint64_t kept = d->hits < DEBUG_HITS ? d->hits : DEBUG_HITS;
+    size_t n = 0;
+
+    for (uint64_t i = d->hits - kept; i < d->hits; i++) {
+        const struct debug_hit *h = &d->hit[i % DEBUG_HITS];
+
+        n -= n > 0 && list[n - 1].place.cycles == h->cycles;
+        list[n++] = (struct target_hit){{h->cycles, node}, (enum debug_why)h->why, h->watch};
+    }
+    return n;
+}
+
+size_t target_hits(const struct target *t, struct target_hit **list, struct target_place *lost)
+{
+    size_t n = 0;
+
+    *list = memory_new(t->slots * (size_t)DEBUG_HITS + 1, sizeof **list);
+    *lost = (struct target_place){0, 0};
+    for (uint32_t node = 0; node < t->ops->nodes(t->ctx); node++) {
+        const struct debug_hart *d = home_of(t, node);
+        struct target_hit *first = *list + n;
+
+        n += take_hits(d, node, first);
+        if (d->hits > DEBUG_HITS && target_is_before(lost, &first->place))
+            *lost = first->place;
+    }
+    qsort(*list, n, sizeof **list, compare_hits);
+    return n;
+}
+
 /* ---- Stopping and going on ---- */
 
 void target_choose_nodes(struct target *t, bool nobody)
@@ -277,6 +383,15 @@ void target_choose_nodes(struct target *t, bool nobody)
     for (uint32_t node = 0; node < nodes; node++)
         if (target_is_alive(t, node))
             hart_of(t, node)->watched = 1;
+}
+
+void target_await_program(struct target *t)
+{
+    uint32_t nodes = t->ops->nodes(t->ctx);
+
+    target_choose_nodes(t, true);
+    for (uint32_t node = 0; node < nodes; node++)
+        home_of(t, node)->watched = 1;
 }
 
 void target_hold_all(struct target *t)
@@ -309,12 +424,22 @@ uint32_t target_stopped(const struct target *t)
     return __atomic_load_n(&t->area->stopped, __ATOMIC_SEQ_CST);
 }
 
-/* Returns true if the hart has stopped for an event that has not been taken. One of a breakpoint that is gone is none
- * any more. */
+static bool has_watch(const struct debug_area *a, uint64_t address)
+{
+    for (uint32_t k = 0; k < a->watches; k++)
+        if (a->watch[k].low <= address && address < a->watch[k].high)
+            return true;
+    return false;
+}
+
+/* Returns true if the hart has stopped for an event that has not been taken. One of a breakpoint or a watchpoint that
+ * is gone is none any more. */
 static bool has_event(const struct target *t, const struct debug_hart *d)
 {
     if (!is_stopped(d) || d->why == DEBUG_HELD || d->why == DEBUG_NOT)
         return false;
+    if (d->why == DEBUG_WATCH)
+        return has_watch(t->area, d->watch);
     return d->why != DEBUG_BREAK || has_break(t->area, d->now.x[0]) || has_break(t->area, d->now.x[0] | DEBUG_ALWAYS);
 }
 
@@ -333,7 +458,7 @@ bool target_take_event(struct target *t, struct target_event *e)
     for (uint32_t node = 0; node < nodes; node++) {
         struct debug_hart *d = hart_of(t, node);
 
-        if (!d || !has_event(t, d) || (first && first->cycles <= d->cycles))
+        if (!d || d->hold || !has_event(t, d) || (first && first->cycles <= d->cycles))
             continue;
         first = d;
         *e = (struct target_event){.why = d->why, .node = node, .watch = d->watch, .scause = d->program.scause};
@@ -401,6 +526,7 @@ void target_release_all(struct target *t)
 {
     t->area->fault_pc = 0;
     target_clear(t);
+    target_end_seek(t);
     for (uint32_t i = 0; i < t->slots; i++) {
         t->area->hart[i].hold = 0;
         t->area->hart[i].step = DEBUG_GO;

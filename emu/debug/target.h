@@ -24,6 +24,8 @@ struct target_ops {
     uint32_t (*nodes)(void *ctx);
     /* Returns the slot of a node, or TARGET_NO_SLOT: it has ended, or never had the program. */
     uint32_t (*slot)(void *ctx, uint32_t node);
+    /* Returns the slot that a node has whenever it has the program. */
+    uint32_t (*home)(void *ctx, uint32_t node);
     /* Returns the memory of a node's cabinet, and its size: QEMU-physical CABINET_RAM_BASE and what follows. */
     uint8_t *(*memory)(void *ctx, uint32_t node, size_t *bytes);
     /* Returns the descriptor of that memory, for holes in it; -1: there is none. */
@@ -34,6 +36,8 @@ struct target_ops {
     bool (*monitor)(void *ctx, const char *word, void (*say)(void *to, const char *line), void *to);
     /* Asks all nodes of the program to end. */
     void (*kill)(void *ctx);
+    /* The virtual time up to which everything has taken effect, in cycles. */
+    uint64_t (*now)(void *ctx);
 };
 
 struct target {
@@ -80,6 +84,34 @@ bool target_change_break(struct target *t, uint64_t pc, bool add);
 bool target_change_watch(struct target *t, const struct debug_watch *w, bool add);
 void target_clear(struct target *t);
 
+/* Copies the breakpoints and watchpoints of another target. */
+void target_copy_breaks(struct target *t, const struct debug_area *from);
+
+/* ---- Places and seeking (debug_area.h) ---- */
+
+struct target_place { /* in the program's execution; in the order of cycles, then of nodes */
+    uint64_t cycles;
+    uint32_t node;
+};
+bool target_is_before(const struct target_place *a, const struct target_place *b);
+/* The place where a node is: in front of its next instruction of user code. */
+struct target_place target_place(const struct target *t, uint32_t node);
+/* Finds the place of the instruction before that. False: it is the first. */
+bool target_place_before(const struct target *t, uint32_t node, struct target_place *p);
+
+/* Lets all nodes seek a place: until there, breakpoints and watchpoints hold nobody. The place's own node stops there;
+ * with `all`, each node stops in front of its first instruction that is not before it. */
+void target_seek(struct target *t, const struct target_place *p, bool all);
+void target_end_seek(struct target *t);
+/* Copies the hits that the nodes have noted and kept, in the order of their places. Returns how many; the caller frees
+ * the list. *lost is the place of the last one that was not kept, cycles = 0: none. */
+struct target_hit {
+    struct target_place place;
+    enum debug_why why;
+    uint64_t watch;
+};
+size_t target_hits(const struct target *t, struct target_hit **list, struct target_place *lost);
+
 /* ---- Stopping and going on ---- */
 
 /* The clock of a node that is in a debug stop; false: it is not. */
@@ -87,6 +119,8 @@ bool target_clock(const struct target *t, uint32_t node, uint64_t *cycles);
 
 /* Lets breakpoints hold on the program's nodes, and no other; `nobody`: on no node. */
 void target_choose_nodes(struct target *t, bool nobody);
+/* Likewise, of a program that is not yet loaded. */
+void target_await_program(struct target *t);
 /* Asks all nodes of the program to stop at their next instruction. */
 void target_hold_all(struct target *t);
 /* Returns how many harts are in debug stops. When as many run as that, nothing moves. */
@@ -98,8 +132,8 @@ struct target_event {
     uint64_t watch;  /* DEBUG_WATCH: the address */
     uint64_t scause; /* DEBUG_FAULT */
 };
-/* Takes the event that is the first in virtual time, then by node. Returns false if no node has stopped for one. The
- * others stay, to be taken later; but ends of steps are forgotten. */
+/* Takes the event that is the first in virtual time, then by node, of the nodes that have been let go. Returns false if
+ * none of them has stopped for one. The others stay, to be taken later; but ends of steps are forgotten. */
 bool target_take_event(struct target *t, struct target_event *e);
 
 struct target_go {

@@ -323,8 +323,11 @@ static int64_t write_as_recorded(struct streams *s, enum stream which, const uin
 
     if (put > (int64_t)n)
         put = (int64_t)n;
-    if (put > 0 && !s->lost)
-        s->lost = write_all(s, which, bytes, (size_t)put) != put;
+    if (put <= 0)
+        return put;
+    size_t shown = recorded_calls_pass(s->writes, (size_t)put), n_new = (size_t)put - shown;
+    if (n_new > 0 && !s->lost)
+        s->lost = write_all(s, which, bytes + shown, n_new) != (int64_t)n_new;
     return put;
 }
 

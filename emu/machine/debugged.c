@@ -42,6 +42,18 @@ static uint32_t on_slot(void *ctx, uint32_t node)
     return job_awaits_node(j, j->base + node) ? m->slot_of[j->base + node] : TARGET_NO_SLOT;
 }
 
+static uint32_t on_home(void *ctx, uint32_t node)
+{
+    const struct machine *m = ctx;
+
+    return m->slot_of[debugged_job(m)->base + node];
+}
+
+static uint64_t on_now(void *ctx)
+{
+    return sched_now(((struct machine *)ctx)->sched);
+}
+
 static uint8_t *on_memory(void *ctx, uint32_t node, size_t *bytes)
 {
     const struct machine *m = ctx;
@@ -118,6 +130,8 @@ static bool on_monitor(void *ctx, const char *word, void (*say)(void *to, const 
 
 const struct target_ops debugged_ops = {.nodes = on_nodes,
                                         .slot = on_slot,
+                                        .home = on_home,
+                                        .now = on_now,
                                         .memory = on_memory,
                                         .memory_fd = on_memory_fd,
                                         .describe = on_describe,

@@ -18,8 +18,17 @@ int debugger_open(struct machine *m)
 {
     if (!m->options->gdb)
         return 0;
+    if (m->options->gdb_goes_back && *m->options->gdb_goes_back) {
+        m->stub = *m->options->gdb_goes_back;
+        *m->options->gdb_goes_back = NULL;
+        return 0;
+    }
     m->stub = stub_new(m->options->gdb_port, m->options->kept_up ? LOOK_MS : 0, m->error, sizeof m->error);
-    return m->stub ? 0 : machine_complain(m, "%s", m->error);
+    if (!m->stub)
+        return machine_complain(m, "%s", m->error);
+    if (m->options->gdb_goes_back)
+        stub_goes_back(m->stub);
+    return 0;
 }
 
 void debugger_prepare(struct machine *m)
@@ -36,9 +45,16 @@ void debugger_attach(struct machine *m)
 
 void debugger_close(struct machine *m)
 {
-    if (m->stub)
+    if (debugger_travels(m))
+        *m->options->gdb_goes_back = m->stub;
+    else if (m->stub)
         stub_free(m->stub);
     m->stub = NULL;
+}
+
+bool debugger_travels(const struct machine *m)
+{
+    return m->stub && stub_travels(m->stub);
 }
 
 static void describe_gdb(const struct machine *m, char *line, size_t bytes)

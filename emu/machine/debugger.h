@@ -16,8 +16,11 @@ void debugger_prepare(struct machine *m);
 /* Connects the stub with the machine, whose models exist. */
 void debugger_attach(struct machine *m);
 
-/* Gives gdb up, and frees the stub. */
+/* Gives gdb up, and frees the stub; but for one that travels, which is kept for the next machine. */
 void debugger_close(struct machine *m);
+
+/* Returns true if gdb goes back in the run: this machine is to be ended, and another one takes its place. */
+bool debugger_travels(const struct machine *m);
 
 /* The program of job `id` is the one to debug; it is about to be loaded. Returns 0, or -1. */
 int debugger_begin(struct machine *m, uint32_t id);

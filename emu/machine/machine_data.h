@@ -56,6 +56,7 @@ struct machine_options { /* they outlive the machine */
     double heartbeat_s;          /* seconds of the host between two lines about how far the machine is; 0: none */
     bool gdb;                    /* a program can be debugged, */
     uint16_t gdb_port;           /* on this port; 0: any free one */
+    struct stub **gdb_goes_back; /* it may go back, by further machines: where its stub is meanwhile; NULL: it cannot */
     bool check;                  /* tells at the end what went wrong in silence (checking.h) */
     const char *core_dir;        /* folder for core files; NULL: none */
     const char *record;          /* the command line's file for a recording */

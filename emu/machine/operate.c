@@ -310,7 +310,7 @@ static bool on_finished(void *ctx)
     signals_note_progress(sched_now(m->sched));
     beat(m, false);
     look_at_replay(m);
-    return m->failed || front_finished(m->front);
+    return m->failed || front_finished(m->front) || debugger_travels(m);
 }
 
 static bool on_pauses(void *ctx)

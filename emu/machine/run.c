@@ -252,6 +252,8 @@ static bool goes_on(struct run *r, enum sched_end end)
 {
     bool comes = r->signal_came;
 
+    if (debugger_travels(&r->machine))
+        return false;
     r->signal_came = false;
     if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
         record_signal(r);
@@ -263,7 +265,7 @@ static bool goes_on(struct run *r, enum sched_end end)
         return true;
     }
     if (end == SCHED_DEADLOCK && debugger_stuck(&r->machine, r->job))
-        return true;
+        return !debugger_travels(&r->machine);
     machine_act_now(&r->machine);
     return end == SCHED_DEADLOCK && front_give_up(r->machine.front);
 }
@@ -325,6 +327,15 @@ static int conclude_recording(struct run *r, int status)
     return replayer_ends_so(m, status) ? 0 : -1;
 }
 
+/* What the machine's end means has been told, or will be, by the machine that takes its place. */
+static int leave(struct run *r)
+{
+    bool failed = r->machine.failed | (machine_free(&r->machine) != 0);
+
+    signals_take_child(); /* those that machine_free has ended */
+    return failed || signals_asked() != 0 ? RUN_FAILED : RUN_AGAIN;
+}
+
 int run_program(const struct run_options *o)
 {
     struct run r = {.options = o};
@@ -333,6 +344,8 @@ int run_program(const struct run_options *o)
     if (begin(&r) == 0) {
         enum sched_end end = run_to_end(&r);
 
+        if (debugger_travels(&r.machine))
+            return leave(&r);
         if (end == SCHED_DEADLOCK || end == SCHED_LIMIT)
             cores_write_all(&r.machine);
         status = end_status(&r, end);

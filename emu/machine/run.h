@@ -23,6 +23,7 @@ enum {
     RUN_LIMIT = 124,    /* the limit of virtual time was reached */
     RUN_DEADLOCK = 125, /* nothing can happen, and the program has not ended */
     RUN_SIGNAL = 128,   /* plus the signal's number */
+    RUN_AGAIN = 1024,   /* no exit status: gdb goes back (machine_options.gdb_goes_back), by another run */
 };
 
 /* Returns the exit status: the program's (job.h), or one of the above after a line on standard error. Leaves no

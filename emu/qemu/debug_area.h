@@ -14,6 +14,10 @@
  *      `stopped` = 0, go += 1, wake        ------>   executes the instruction, without another look
  *
  * ncube changes breakpoints and watches while all running harts are in debug stops, or clears them.
+ *
+ * A place is a clock at which an instruction of user code begins; each takes a cycle or more, so a hart is there once.
+ * A hart that seeks (`seek` > 0) runs up to that place: until then it stops for nothing but `hold`, and notes what it
+ * would have stopped for in `hit`.
  */
 #ifndef NCUBE_DEBUG_AREA_H
 #define NCUBE_DEBUG_AREA_H
@@ -27,6 +31,7 @@
 #define DEBUG_BLOOM   4096u /* bits, one for each pc / 2 modulo this */
 #define DEBUG_ALWAYS  1u    /* set in a breakpoint's address: whatever a0 is; SLOT_DEBUG_KERNEL only */
 #define DEBUG_RETURNS 8u
+#define DEBUG_HITS    64u /* that each hart keeps of a seek; a power of two */
 
 enum debug_why {
     DEBUG_NOT,
@@ -36,6 +41,14 @@ enum debug_why {
     DEBUG_WATCH,  /* after an access to what is watched */
     DEBUG_RETURN, /* at one of return_pc */
     DEBUG_FAULT,  /* the kernel ends the process because of a fault; its registers are in `program` */
+    DEBUG_SOUGHT, /* at the end of a seek */
+};
+
+/* What a seeking hart would have stopped for. */
+struct debug_hit {
+    uint64_t cycles; /* the instruction's place: in front of it, or of the one that has accessed what is watched */
+    uint64_t watch;  /* DEBUG_WATCH: the address of the access */
+    uint32_t why;    /* enum debug_why: DEBUG_BREAK or DEBUG_WATCH */
 };
 
 enum debug_step {
@@ -61,17 +74,24 @@ struct debug_hart {
     uint32_t go;                    /* futex: number of the release */
     uint32_t returns;               /* SLOT_DEBUG_KERNEL: it stops where user code returns to one of these addresses, */
     uint64_t return_pc[DEBUG_RETURNS]; /* each behind a call; they hold from the release on */
+    uint64_t seek;                     /* it seeks the first instruction at or after this clock; 0: it does not */
+    uint32_t seek_stops;               /* and stops there; else it goes on as if it had not sought */
     /* written by the plugin: */
     uint32_t asleep;
-    uint32_t stopped;               /* in a debug stop */
-    uint32_t why;                   /* enum debug_why */
-    uint32_t in_user;               /* the last instruction that it looked at, or stopped before, was user code */
-    uint32_t has_program;           /* `program` has been written */
-    uint32_t in_kernel_for_user;    /* written by ncube: it has stopped in the kernel because its user wants that */
-    uint64_t cycles;                /* at the debug stop: its clock, at the end of the block */
-    uint64_t watch;                 /* address of the access, when a watch was hit; ~0: none */
-    struct debug_registers now;     /* at its last stop, by the debugger or in its slot */
-    struct debug_registers program; /* of the program, when it was last left for the kernel */
+    uint32_t stopped;            /* in a debug stop */
+    uint32_t why;                /* enum debug_why */
+    uint32_t in_user;            /* the last instruction that it looked at, or stopped before, was user code */
+    uint32_t has_program;        /* `program` has been written */
+    uint32_t in_kernel_for_user; /* written by ncube: it has stopped in the kernel because its user wants that */
+    uint64_t cycles;             /* its place at the debug stop; in the kernel, its clock */
+    uint64_t watch;              /* address of the access, when a watch was hit; ~0: none */
+    uint64_t at, before;         /* places of the last instruction of user code that it has looked at, and of the */
+    uint64_t at_pc;              /* one before it; 0: none. And the address of the last one */
+    uint32_t in_front;           /* it is in front of another one, at the begin of a block */
+    uint64_t hits;               /* since the seek began, */
+    struct debug_hit hit[DEBUG_HITS]; /* the last of them, each at its number modulo DEBUG_HITS */
+    struct debug_registers now;       /* at its last stop, by the debugger or in its slot */
+    struct debug_registers program;   /* of the program, when it was last left for the kernel */
 };
 
 struct debug_watch {

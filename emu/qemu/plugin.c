@@ -63,13 +63,19 @@ static bool in_kernel(uint64_t va)
     return va >= CABINET_RAM_BASE && va < CABINET_RAM_BASE + CABINET_SHARED_BYTES;
 }
 
-/* A hart's first instructions are QEMU's reset vector. Its first block stops the hart; the others are no user code that
- * could be interrupted. */
+/* A hart's first instructions are QEMU's reset vector, which is no user code. */
+#define RESET_VECTOR     0x1000u
+#define RESET_VECTOR_END 0x2000u
+
+static bool in_reset_vector(uint64_t va)
+{
+    return va >= RESET_VECTOR && va < RESET_VECTOR_END;
+}
+
+/* The first block of all stops the hart; the rest of the reset vector could not be interrupted. */
 static bool has_marks(uint64_t va)
 {
-    enum { RESET_VECTOR = 0x1000, RESET_VECTOR_END = 0x2000 };
-
-    return !in_kernel(va) && (va <= RESET_VECTOR || va >= RESET_VECTOR_END);
+    return !in_kernel(va) && (va == RESET_VECTOR || !in_reset_vector(va));
 }
 
 /* QEMU ends by waiting for its harts, which wait for ncube. So a signal must end the process at once; ncube notices. */
@@ -215,6 +221,30 @@ static int flags_for(uint32_t op)
     return plugin.control->debug || op == NCU_ENTER ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS;
 }
 
+static uint64_t insn_cycles(const struct qemu_plugin_insn *insn, uint32_t *bits)
+{
+    *bits = 0;
+    qemu_plugin_insn_data(insn, bits, sizeof *bits);
+    return plugin.control->cycles_of_class[cost_class_of(*bits)];
+}
+
+/* Lets the debugger look before each instruction at which it wants to. */
+static void translate_for_debugger(struct qemu_plugin_tb *tb, bool kernel)
+{
+    size_t n = qemu_plugin_tb_n_insns(tb);
+    uint64_t rest_cycles = 0;
+    uint32_t bits;
+
+    for (size_t i = 0; i < n; i++)
+        rest_cycles += insn_cycles(qemu_plugin_tb_get_insn(tb, i), &bits);
+    for (size_t i = 0; i < n; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+        plugin_debug_translate(insn, kernel, (uint32_t)rest_cycles);
+        rest_cycles -= insn_cycles(insn, &bits);
+    }
+}
+
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     (void)id;
@@ -222,17 +252,16 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
     if (kernel)
         plugin_pages_expect_code(tb);
+    if (plugin.control->debug)
+        translate_for_debugger(tb, kernel || in_reset_vector(qemu_plugin_tb_vaddr(tb)));
     enum reservation reservation = RESERVATION_NONE;
     uint64_t cycles = 0;
     size_t n = qemu_plugin_tb_n_insns(tb);
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        uint32_t bits = 0;
+        uint32_t bits;
 
-        if (plugin.control->debug)
-            plugin_debug_translate(insn, kernel);
-        qemu_plugin_insn_data(insn, &bits, sizeof bits);
-        cycles += plugin.control->cycles_of_class[cost_class_of(bits)];
+        cycles += insn_cycles(insn, &bits);
         reservation = reservation_after(reservation, bits);
         uint32_t op = kernel ? ncu_op_of(bits) : 0;
         if (op != 0)

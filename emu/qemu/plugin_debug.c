@@ -68,12 +68,32 @@ static bool watch_is_told(const struct debug_hart *d, bool user)
     return user || d->watch >= CABINET_RAM_BASE;
 }
 
+static void note_hit(struct debug_hart *d, enum debug_why why, uint64_t watch)
+{
+    d->hit[d->hits % DEBUG_HITS] = (struct debug_hit){.cycles = d->at, .watch = watch, .why = why};
+    __atomic_store_n(&d->hits, d->hits + 1, __ATOMIC_SEQ_CST);
+}
+
+/* The kernel works for the last instruction of user code, whatever its own clock says. */
+static bool seeks(const struct debug_hart *d)
+{
+    return d->at < d->seek;
+}
+
 static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool user)
 {
     if (__atomic_load_n(&d->hold, __ATOMIC_RELAXED))
         return DEBUG_HELD;
     if (!d->watched)
         return DEBUG_NOT;
+    if (seeks(d)) {
+        if (user && is_break(debug.area, pc))
+            note_hit(d, DEBUG_BREAK, 0);
+        return DEBUG_NOT;
+    }
+    if (d->seek > 0 && d->seek_stops)
+        return DEBUG_SOUGHT;
+    d->seek = 0;
     if (watch_hit && watch_is_told(d, user))
         return DEBUG_WATCH;
     if (is_break(debug.area, pc))
@@ -83,13 +103,13 @@ static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool use
     return ends_step(d, pc, user) ? DEBUG_STEP : DEBUG_NOT;
 }
 
-static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_why why)
+static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_why why, uint64_t now_cycles)
 {
     uint32_t last = __atomic_load_n(&d->go, __ATOMIC_SEQ_CST);
 
     registers_read(&d->now, pc);
     d->why = why;
-    d->cycles = debug.ops->cycles(hart);
+    d->cycles = now_cycles;
     watch_hit = false;
     __atomic_store_n(&d->stopped, 1, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&debug.area->stopped, 1, __ATOMIC_SEQ_CST);
@@ -98,11 +118,25 @@ static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_wh
     debug.ops->await_returns(hart, d->returns);
 }
 
-static inline void look(unsigned hart, uint64_t pc, bool user)
+/* An instruction that the kernel has made possible, as by a page for its access, is executed again: it is the same
+ * step. */
+static void note_place(struct debug_hart *d, uint64_t pc, uint64_t now_cycles)
+{
+    if (d->in_user || d->at_pc != pc)
+        d->before = d->at;
+    d->at = now_cycles;
+    d->at_pc = pc;
+    d->in_front = 0;
+}
+
+static inline void look(unsigned hart, uint64_t pc, bool user, uint32_t rest_cycles)
 {
     struct debug_hart *d = &debug.hart[hart];
+    uint64_t now_cycles = debug.ops->cycles(hart) - (user ? rest_cycles : 0);
 
-    if (d->in_user && !user)
+    if (user)
+        note_place(d, pc, now_cycles);
+    else if (d->in_user)
         leave_program(d);
     d->in_user = user;
     looked_at = pc & ~(uint64_t)DEBUG_ALWAYS;
@@ -110,33 +144,43 @@ static inline void look(unsigned hart, uint64_t pc, bool user)
         return;
     enum debug_why why = reason_to_stop(d, pc, user);
     if (why != DEBUG_NOT)
-        stop(hart, d, looked_at, why);
+        stop(hart, d, looked_at, why, now_cycles);
 }
 
-static void look_in_user(unsigned hart, void *pc)
+/* What the looks are told: an address, below 4 GB as all code, and what its block costs from there on. */
+static void *pack(uint64_t pc, uint32_t rest_cycles)
 {
-    look(hart, (uintptr_t)pc, true);
+    return (void *)(uintptr_t)((uint64_t)rest_cycles << 32 | (uint32_t)pc);
 }
 
-static void look_in_kernel(unsigned hart, void *pc)
+static uint64_t packed_pc(const void *what)
 {
-    look(hart, (uintptr_t)pc, false);
+    return (uint32_t)(uintptr_t)what;
+}
+
+static uint32_t packed_rest(const void *what)
+{
+    return (uint32_t)((uintptr_t)what >> 32);
+}
+
+static void look_in_user(unsigned hart, void *what)
+{
+    look(hart, packed_pc(what), true, packed_rest(what));
+}
+
+static void look_in_kernel(unsigned hart, void *what)
+{
+    look(hart, packed_pc(what), false, packed_rest(what));
 }
 
 /* With SLOT_DEBUG_KERNEL, the places in user code are those to which calls come back, with an error in a0 or
  * without. */
-static void look_at_error(unsigned hart, void *pc)
+static void look_at_error(unsigned hart, void *what)
 {
     uint64_t a0;
 
     if (registers_read_result(&a0) && (int64_t)a0 < 0)
-        look(hart, (uintptr_t)pc, true);
-}
-
-/* What is called at any time, or with an argument in a0. */
-static void look_always(unsigned hart, void *pc)
-{
-    look(hart, (uintptr_t)pc, true);
+        look_in_user(hart, what);
 }
 
 void plugin_debug_at_return(unsigned hart, void *pc)
@@ -150,12 +194,23 @@ void plugin_debug_at_return(unsigned hart, void *pc)
         return;
     d->in_user = true;
     looked_at = (uintptr_t)pc;
-    stop(hart, d, (uintptr_t)pc, DEBUG_RETURN);
+    stop(hart, d, (uintptr_t)pc, DEBUG_RETURN, debug.ops->cycles(hart));
 }
 
 static bool is_watched(const struct debug_watch *w, uint64_t address, uint64_t bytes, bool store)
 {
     return (store ? w->writes : w->reads) && address < w->high && address + bytes > w->low;
+}
+
+/* By an instruction of user code, or by what the kernel does for one. */
+static void note_access(struct debug_hart *d, uint64_t address)
+{
+    if (seeks(d)) {
+        note_hit(d, DEBUG_WATCH, address);
+        return;
+    }
+    d->watch = address;
+    watch_hit = true;
 }
 
 static void accessed(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
@@ -169,10 +224,8 @@ static void accessed(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address
     for (uint32_t k = 0; k < debug.area->watches; k++) {
         const struct debug_watch *w = &debug.area->watch[k];
 
-        if (is_watched(w, address, bytes, qemu_plugin_mem_is_store(info))) {
-            d->watch = address > w->low ? address : w->low;
-            watch_hit = true;
-        }
+        if (is_watched(w, address, bytes, qemu_plugin_mem_is_store(info)))
+            note_access(d, address > w->low ? address : w->low);
     }
 }
 
@@ -187,35 +240,37 @@ static void enter_kernel(unsigned hart, void *userdata)
 }
 
 /* With SLOT_DEBUG_KERNEL. */
-static void translate_few(struct qemu_plugin_insn *insn, bool kernel)
+static void translate_few(struct qemu_plugin_insn *insn, bool kernel, uint32_t rest_cycles)
 {
     uint64_t pc = qemu_plugin_insn_vaddr(insn);
+    void *what = pack(pc, rest_cycles);
 
     if (kernel && pc == debug.area->trap_pc)
         qemu_plugin_register_vcpu_insn_exec_cb(insn, enter_kernel, QEMU_PLUGIN_CB_R_REGS, NULL);
     if (kernel && is_break(debug.area, pc))
-        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, (void *)(uintptr_t)pc);
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, what);
     if (!kernel && is_break(debug.area, pc | DEBUG_ALWAYS))
-        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_always, QEMU_PLUGIN_CB_R_REGS,
-                                               (void *)(uintptr_t)(pc | DEBUG_ALWAYS));
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_user, QEMU_PLUGIN_CB_R_REGS,
+                                               pack(pc | DEBUG_ALWAYS, rest_cycles));
     else if (!kernel && is_break(debug.area, pc))
-        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_error, QEMU_PLUGIN_CB_R_REGS, (void *)(uintptr_t)pc);
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_error, QEMU_PLUGIN_CB_R_REGS, what);
 }
 
-void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel)
+void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, uint32_t rest_cycles)
 {
     if (!debug.everywhere) {
-        translate_few(insn, kernel);
+        translate_few(insn, kernel, rest_cycles);
         return;
     }
     qemu_plugin_register_vcpu_insn_exec_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
-                                           (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+                                           pack(qemu_plugin_insn_vaddr(insn), rest_cycles));
     qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 void plugin_debug_at_block(unsigned hart, uint64_t pc)
 {
     debug.hart[hart].in_user = true;
+    debug.hart[hart].in_front = 1;
     looked_at = pc;
 }
 

@@ -12,7 +12,7 @@
 #include "emu/qemu/qemu_abi.h"
 
 struct plugin_debug_ops {
-    uint64_t (*cycles)(unsigned hart); /* its clock */
+    uint64_t (*cycles)(unsigned hart); /* its clock, at the end of the block */
     /* Publishes how far the hart is, since it stays there, and wakes ncube. */
     void (*stands)(unsigned hart, bool in_user);
     /* From now on its user code calls plugin_debug_at_return before each block, if n > 0. */
@@ -22,9 +22,10 @@ struct plugin_debug_ops {
 /* `first` is the slot of hart 0. */
 void plugin_debug_init(struct control *c, uint64_t first, const struct plugin_debug_ops *ops);
 
-/* Adds the look before an instruction, and the one after its accesses, where there are to be any. To be called before
- * other callbacks of the instruction are added: they run in this order. */
-void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel);
+/* Adds the look before an instruction, and the one after its accesses, where there are to be any. `rest` is what the
+ * block costs from this instruction on. To be called before other callbacks of the instruction are added: they run in
+ * this order. */
+void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, uint32_t rest_cycles);
 
 /* The hart is about to execute a block of user code at pc; its first instruction has not been looked at. */
 void plugin_debug_at_block(unsigned hart, uint64_t pc);

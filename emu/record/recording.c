@@ -21,7 +21,7 @@ struct recording *recording_new(const char *path)
     struct recording *r = memory_new(1, sizeof *r);
 
     r->path = path;
-    r->file.fd = -1;
+    r->file.fd = r->read_fd = -1;
     r->replies.fd = -1;
     r->served = json_array();
     return r;
@@ -127,6 +127,8 @@ void recording_free(struct recording *r)
         free(c);
     }
     replies_free(&r->replies);
+    if (r->read_fd >= 0)
+        close(r->read_fd);
     unpacked_free(&r->entries);
     json_decref(r->about);
     json_decref(r->end);
@@ -195,6 +197,14 @@ int64_t recorded_calls_take(struct recorded_calls *c, int64_t usual, int *reason
         return usual;
     *reason = c->unusual[c->taken].reason;
     return c->unusual[c->taken++].result;
+}
+
+size_t recorded_calls_pass(struct recorded_calls *c, size_t bytes)
+{
+    uint64_t left = c->shown > c->gone ? c->shown - c->gone : 0;
+
+    c->gone += bytes;
+    return left < bytes ? left : bytes;
 }
 
 bool recorded_calls_are_written(const struct recorded_calls *c)

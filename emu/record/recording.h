@@ -49,6 +49,9 @@ int recording_close(struct recording *r, json_t *end, char *error);
 /* Reads and checks all of a file. Returns 0, and the caller frees it; or -1 with one line that names the file: missing,
  * no recording, cut, damaged, of another version. */
 int recording_read(struct recording **r, const char *path, char *error);
+/* Likewise, for another run of one that has been read: everything is as in its file, but output that `before` has shown
+ * is not shown again. */
+int recording_read_again(struct recording **r, struct recording *before, char *error);
 /* What the first and the last entry say. */
 const json_t *recording_about(const struct recording *r);
 const json_t *recording_end(const struct recording *r);
@@ -88,6 +91,9 @@ struct recorded_calls *recording_calls(struct recording *r, const char *name);
 int64_t recorded_calls_note(struct recorded_calls *c, int64_t usual, int64_t result, int reason);
 /* Returns the result of the next call, and its reason: `usual` and 0, unless another one was recorded. */
 int64_t recorded_calls_take(struct recorded_calls *c, int64_t usual, int *reason);
+/* In a replay, so many bytes of output are about to be shown by these calls. Returns how many of them, from the first
+ * on, a run before recording_read_again has shown. */
+size_t recorded_calls_pass(struct recorded_calls *c, size_t bytes);
 bool recorded_calls_are_written(const struct recorded_calls *c); /* or NULL */
 bool recorded_calls_are_replayed(const struct recorded_calls *c);
 

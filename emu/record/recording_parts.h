@@ -32,6 +32,7 @@ struct recorded_calls {
     struct unusual *unusual;
     size_t n, room;
     size_t taken;
+    uint64_t gone, shown; /* bytes of output so far, and those that an earlier run has shown */
 };
 
 struct recorded_reply {
@@ -77,6 +78,7 @@ struct recording {
     bool failed;
     char error[ERROR_LINE_BYTES];
     /* that has been read */
+    int read_fd; /* of its file; -1: none */
     struct unpacked entries;
     json_t *about, *end;
 };

@@ -114,25 +114,43 @@ static int read_parts(struct recording *r, int fd, char *error)
     return replies_read(r, error);
 }
 
-int recording_read(struct recording **read, const char *path, char *error)
+static int read_from(struct recording **read, const char *path, int fd, char *error)
 {
     struct recording *r = recording_new(path);
     char why[ERROR_LINE_BYTES];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
     *read = NULL;
     json_decref(r->served);
     r->served = NULL;
     r->replayed = true;
     int result = fd < 0 ? error_line(why, "%s", strerror(errno)) : read_parts(r, fd, why);
-    if (fd >= 0)
-        close(fd);
+    r->read_fd = fd;
     if (result == 0) {
         *read = r;
         return 0;
     }
     recording_free(r);
     return error_line(error, "%s: %.700s", path, why);
+}
+
+int recording_read(struct recording **read, const char *path, char *error)
+{
+    return read_from(read, path, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), error);
+}
+
+/* The descriptor is that of the file that was read, whatever has become of its name. */
+int recording_read_again(struct recording **read, struct recording *before, char *error)
+{
+    int fd = dup(before->read_fd);
+    struct recorded_calls *c;
+
+    if (fd >= 0)
+        lseek(fd, 0, SEEK_SET);
+    if (read_from(read, before->path, fd, error) < 0)
+        return -1;
+    SLIST_FOREACH(c, &before->calls, entry)
+        recording_calls(*read, c->name)->shown = c->shown > c->gone ? c->shown : c->gone;
+    return 0;
 }
 
 const json_t *recording_about(const struct recording *r)

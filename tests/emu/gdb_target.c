@@ -21,6 +21,12 @@ static uint32_t on_slot(void *ctx, uint32_t node) /* node 2 has ended */
     return node < 2 ? node : TARGET_NO_SLOT;
 }
 
+static uint32_t on_home(void *ctx, uint32_t node)
+{
+    (void)ctx;
+    return node;
+}
+
 static uint8_t *on_memory(void *ctx, uint32_t node, size_t *bytes)
 {
     (void)node;
@@ -53,7 +59,14 @@ static void on_kill(void *ctx)
     (void)ctx;
 }
 
-static const struct target_ops ops = {on_nodes, on_slot, on_memory, on_memory_fd, on_describe, on_monitor, on_kill};
+static uint64_t on_now(void *ctx)
+{
+    (void)ctx;
+    return 1000;
+}
+
+static const struct target_ops ops = {on_nodes,    on_slot,    on_home, on_memory, on_memory_fd,
+                                      on_describe, on_monitor, on_kill, on_now};
 
 static void on_send(void *ctx)
 {

@@ -2,6 +2,7 @@
 # gdb on the machine: gdb is driven by commands, and its output judged. BUILD is the argument.
 set -u
 . "$(dirname "$0")/../shell.sh"
+. "$(dirname "$0")/gdb.sh"
 
 build=$(readlink -f "$1")
 ncube=$build/bin/ncube
@@ -25,47 +26,7 @@ begin() {
         shift
     done
     shift
-    rm -f run.out run.err
-    timeout 120 "$ncube" run --gdb "${options[@]}" "$debugged" "$@" >run.out 2>run.err &
-    run=$!
-    await "the run waits for gdb: ${options[*]} $*" grep -qs 'waiting for gdb' run.err
-    port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" run.err)
-}
-
-# await NAME COMMAND...: until it succeeds
-await() {
-    local name=$1 i
-    shift
-    for ((i = 0; i < 600; i++)); do
-        "$@" && return
-        sleep 0.05
-    done
-    check "$name" false
-}
-
-# gdb COMMAND...: executes them; output to gdb.out
-gdb() {
-    local words=(-ex 'set style enabled off' -ex 'set width 0' -ex "target remote :$port")
-    for command in "$@"; do
-        words+=(-ex "echo [$command]\\n" -ex "$command")
-    done
-    timeout 60 gdb-multiarch -nx -batch "${words[@]}" "$debugged" >gdb.out 2>&1
-}
-
-# end STATUS OUTPUT: the run ends, with that status and that output
-end() {
-    wait "$run"
-    same "$1: status of the run" "$2" $?
-    same "$1: output of the run" "$3" "$(cat run.out)"
-}
-
-# says NAME PATTERN: gdb has printed that
-says() {
-    check "$1" grep -qE "$2" gdb.out || sed 's/^/    /' gdb.out
-}
-
-after() { # what gdb printed after a command
-    awk -v command="[$1]" '$0 == command { on = 1; next } /^\[.*\]$/ { on = 0 } on' gdb.out
+    begin_gdb run --gdb "${options[@]}" "$debugged" "$@"
 }
 
 # ---- Breakpoints on all nodes and on one, backtraces, values
@@ -179,18 +140,6 @@ end "a gdb that goes away while the nodes are stopped" 0 "sum 1"
 
 # ---- Steps of the stub's own: gdb makes steps of breakpoints, on RISC-V
 
-# ask PACKET: its answer, without a frame
-ask() {
-    local sum=0 i reply
-    for ((i = 0; i < ${#1}; i++)); do
-        sum=$(((sum + $(printf %d "'${1:i:1}")) & 255))
-    done
-    printf '$%s#%02x' "$1" $sum >&3
-    IFS= read -r -t 30 -d '#' reply <&3
-    read -r -t 30 -N 2 <&3
-    echo "${reply#*\$}"
-}
-
 begin -d 1 --
 exec 3<>"/dev/tcp/127.0.0.1/$port"
 same "at the entry" "T05thread:1;" "$(ask '?')"
@@ -296,6 +245,17 @@ same "is told so" "ncube: the machine was booted without --gdb; boot it with ncu
 wait $boot
 status "no machine" 1 "$ncube" gdb
 status "a node that is none" 2 "$ncube" gdb --node=x
+
+cat >volume.conf <<'EOF'
+dim = 1;
+boards = ( { number = 0; io_nodes = (
+    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
+EOF
+"$ncube" disk create -m volume.conf 1M >/dev/null
+begin -m volume.conf -d 1 --
+gdb 'break work' 'continue' 'delete' 'continue'
+end "a machine whose volumes are mounted first" 0 "sum 1"
+says "waits at the entry, too" 'hit Breakpoint 1, work \(node=0\)'
 
 # ---- Command line
 

@@ -1,0 +1,45 @@
+/* Runs of one recording (replaying.h). */
+#include "emu/machine/replaying.h"
+
+#include <stdio.h>
+
+#include "emu/base/signals.h"
+#include "emu/debug/stub.h"
+#include "emu/machine/recorded.h"
+
+/* The next run gets everything as it was, also what a run changes: the volumes' images. */
+static int take_again(struct run_options *o, struct replayer *p)
+{
+    struct recording *next, *last = o->machine.recording;
+    char name[RECORDED_NAME_BYTES], error[ERROR_LINE_BYTES];
+
+    if (recording_read_again(&next, last, error) < 0) {
+        machine_say("%s", error);
+        return -1;
+    }
+    recording_free(last);
+    o->machine.recording = o->job.recording = next;
+    for (uint32_t i = 0; i < o->job.programs; i++) {
+        snprintf(name, sizeof name, RECORDED_PROGRAM, i);
+        if (p->program[i].file)
+            recording_path(next, name, p->file[i]);
+    }
+    return 0;
+}
+
+int replaying_run(struct run_options *o, struct replayer *p)
+{
+    struct stub *stub = NULL;
+    int status;
+
+    o->machine.gdb_goes_back = &stub;
+    while ((status = run_program(o)) == RUN_AGAIN)
+        if (take_again(o, p) < 0) {
+            status = RUN_FAILED;
+            break;
+        }
+    o->machine.gdb_goes_back = NULL;
+    if (stub)
+        stub_free(stub);
+    return signals_asked() != 0 ? RUN_SIGNAL + signals_asked() : status;
+}

@@ -1,0 +1,59 @@
+# For suites in which gdb is driven by commands and its output judged; to be sourced after tests/shell.sh. `ncube` is
+# the command, `debugged` the program; the output of both is in run.out, run.err and gdb.out.
+
+# await NAME COMMAND...: until it succeeds
+await() {
+    local name=$1 i
+    shift
+    for ((i = 0; i < 600; i++)); do
+        "$@" && return
+        sleep 0.05
+    done
+    check "$name" false
+}
+
+# begin_gdb WORD...: starts that command of ncube's and waits until it waits for gdb. Sets run and port.
+begin_gdb() {
+    rm -f run.out run.err
+    timeout 120 "$ncube" "$@" >run.out 2>run.err &
+    run=$!
+    await "it waits for gdb: $*" grep -qs 'waiting for gdb' run.err
+    port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" run.err)
+}
+
+# gdb COMMAND...: executes them; output to gdb.out
+gdb() {
+    local words=(-ex 'set style enabled off' -ex 'set width 0' -ex "target remote :$port")
+    for command in "$@"; do
+        words+=(-ex "echo [$command]\\n" -ex "$command")
+    done
+    timeout 60 gdb-multiarch -nx -batch "${words[@]}" "$debugged" >gdb.out 2>&1
+}
+
+# end NAME STATUS OUTPUT: the run ends, with that status and that output
+end() {
+    wait "$run"
+    same "$1: status of the run" "$2" $?
+    same "$1: output of the run" "$3" "$(cat run.out)"
+}
+
+# says NAME PATTERN: gdb has printed that
+says() {
+    check "$1" grep -qE "$2" gdb.out || sed 's/^/    /' gdb.out
+}
+
+after() { # what gdb printed after a command
+    awk -v command="[$1]" '$0 == command { on = 1; next } /^\[.*\]$/ { on = 0 } on' gdb.out
+}
+
+# ask PACKET: its answer, without a frame; descriptor 3 is the connection
+ask() {
+    local sum=0 i reply
+    for ((i = 0; i < ${#1}; i++)); do
+        sum=$(((sum + $(printf %d "'${1:i:1}")) & 255))
+    done
+    printf '$%s#%02x' "$1" $sum >&3
+    IFS= read -r -t 30 -d '#' reply <&3
+    read -r -t 30 -N 2 <&3
+    echo "${reply#*\$}"
+}

@@ -1,0 +1,156 @@
+#!/bin/bash
+# Backwards in gdb, in the replay of a recording: breakpoints, watchpoints, steps; and forwards again, with the same
+# output and the same trace. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+. "$(dirname "$0")/gdb.sh"
+
+build=$(readlink -f "$1")
+ncube=$build/bin/ncube
+debugged=$build/guest/debugged
+cd "$scratch" || exit 1
+if ! command -v gdb-multiarch >/dev/null; then
+    skip "backwards in gdb" "gdb-multiarch is not installed"
+    finish
+fi
+
+# record STATUS OPTION... WORD...: a run, in run.ncr, recorded.out and recorded.trace
+record() {
+    local expected=$1
+    shift
+    "$ncube" run --record=run.ncr --trace=recorded.trace "$@" >recorded.out 2>recorded.err
+    same "$*: status" "$expected" $?
+}
+
+replay() { # OPTION...
+    begin_gdb replay --gdb --trace=replayed.trace "$@" run.ncr
+}
+
+# as_recorded NAME STATUS: the replay ends like the recorded run, whatever gdb has done
+as_recorded() {
+    end "$1" "$2" "$(cat recorded.out)"
+    check "$1: errors" cmp recorded.err <(grep -v 'waiting for gdb' run.err)
+    check "$1: trace" cmp recorded.trace replayed.trace
+}
+
+# ---- One node
+
+record 0 -d 0 "$debugged"
+replay
+gdb 'break add if k == 0' 'continue' 'continue' 'print total' 'reverse-stepi' 'stepi' 'reverse-continue' \
+    'reverse-continue' 'info threads' 'reverse-stepi' 'continue' 'delete' 'continue'
+as_recorded "one node" 0
+same "to a breakpoint, and to the begin" "1 1" \
+    "$(after "reverse-continue" | grep -c "^Breakpoint 1, add (k=0)") $(after 'info threads' | grep -c 'runs) *_start ()')"
+same "there is nothing before" 2 "$(grep -c 'No more reverse-execution history' gdb.out)"
+
+# ---- Single instructions: the registers on the way back are those on the way there
+
+registers() { # STEP N: after each of them
+    local i
+    for ((i = 0; i < $2; i++)); do
+        ask "$1" >/dev/null
+        ask g
+    done
+}
+
+record 0 -d 1 "$debugged"
+replay
+exec 3<>"/dev/tcp/127.0.0.1/$port"
+same "gdb is told that it may go back" 1 "$(ask qSupported | grep -c 'ReverseStep+;ReverseContinue+')"
+printf -v work '%x' "0x$(nm "$debugged" | awk '$3 == "work" { print $1 }')"
+ask "Z0,$work,4" >/dev/null
+ask c >/dev/null
+same "at the breakpoint" "T05thread:2;" "$(ask c)"
+ask "z0,$work,4" >/dev/null
+ask g >there
+registers 'vCont;s:2;c' 6 >>there
+ask Hc2 >/dev/null
+registers bs 6 | tac >back
+same "as many places" 7 "$(sort -u there | wc -l)"
+check "the same registers" cmp <(head -n 6 there) back
+same "nothing is watched" "T05replaylog:begin;" "$(ask bc | sed 's/thread:[^;]*;//')"
+same "back, at the entry, is nowhere" "T05replaylog:begin;" "$(ask bs | sed 's/thread:[^;]*;//')"
+same "malformed" "" "$(ask bx)"
+ask D >/dev/null
+exec 3>&-
+as_recorded "single instructions" 0
+
+# ---- Several nodes
+
+printf 'dim = 2; nodes_per_cabinet = 3;\n' >two.conf
+record 1 -m two.conf -d 2 "$debugged" fault
+replay
+gdb 'break collect' 'continue' 'delete' 'continue' 'print node' 'watch total' 'reverse-continue' 'print total' \
+    'backtrace' 'reverse-continue' 'print total' 'info threads' 'delete' 'break work' 'reverse-continue' 'continue' \
+    'continue' 'delete' 'continue' 'continue'
+as_recorded "several nodes" 1
+says "from a fault" 'Thread 4 "node 3" received signal SIGSEGV'
+same "to the last write of that node" \
+    "Old value = 18 New value = 9 Old value = 9 New value = 3" "$(grep -E '^(Old|New) value' gdb.out | xargs)"
+says "where it was" '^#1 .* in work \(node=3\)'
+same "before the write" '$2 = 9 $3 = 3' "$(grep -E '^\$[23] =' gdb.out | xargs)"
+says "to a breakpoint of another node" '^Thread 2 "node 1" hit Breakpoint 3, work \(node=1\)'
+
+record 125 -d 1 "$debugged" stuck
+replay
+gdb 'continue' 'break receive' 'reverse-continue' 'print wanted' 'reverse-continue' 'info threads' 'delete' 'continue' \
+    'continue'
+as_recorded "a deadlock" 125
+says "is told again after it" 'ncube: deadlock: .*'
+same "it is told twice" 2 "$(grep -c '^ncube: deadlock' gdb.out)"
+same "what is awaited" '$1 = 9' "$(after 'print wanted')"
+
+# ---- Ends in the middle of a pass
+
+cabinets() { # its QEMUs
+    pgrep -P "$1"
+}
+
+# leaves NAME STATUS: nothing of the replay is left
+leaves() {
+    wait "$run"
+    same "$1: status" "$2" $?
+    for qemu in $qemus; do
+        await "$1: no QEMU is left" [ ! -e "/proc/$qemu" ]
+    done
+}
+
+begin_pass() { # of a replay that has stopped at its entry
+    replay
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    ask '?' >/dev/null
+    ncube_pid=$(pgrep -P "$run")
+    before=$(cabinets "$ncube_pid")
+    printf '$bc#c5' >&3
+    for ((i = 0; i < 600; i++)); do
+        qemus=$(cabinets "$ncube_pid")
+        [ -z "$qemus" ] || [ "$qemus" = "$before" ] || break
+        sleep 0.01
+    done
+    check "a pass has begun" [ "$qemus" != "$before" ]
+}
+
+begin_pass
+kill -TERM "$ncube_pid"
+leaves "SIGTERM" 143
+exec 3>&-
+begin_pass
+exec 3>&-
+leaves "gdb goes away" 125
+begin_pass
+kill -KILL "$ncube_pid"
+leaves "SIGKILL" 137
+exec 3>&-
+
+# ---- The recording
+
+record 0 -d 1 "$debugged"
+replay
+mv run.ncr moved.ncr
+echo another >run.ncr
+gdb 'break collect' 'continue' 'reverse-continue' 'delete' 'continue'
+end "a recording that is replaced meanwhile" 0 "sum 1"
+says "its run goes on" 'No more reverse-execution history'
+
+finish
