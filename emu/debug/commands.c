@@ -298,7 +298,7 @@ static bool say_abilities(struct session *s, const char *text)
     (void)text;
     rsp_add(s->rsp,
             "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;qXfer:threads:read+;multiprocess-%s",
-            RSP_PACKET_BYTES, s->goes_back ? ";ReverseStep+;ReverseContinue+" : "");
+            RSP_PACKET_BYTES, s->travel ? ";ReverseStep+;ReverseContinue+" : "");
     return true;
 }
 
@@ -348,6 +348,11 @@ static void say_help(struct session *s)
     session_print(s, "monitor queues       messages and drive commands under way");
     session_print(s, "monitor kernel on    show Vertex's registers where a node is in the kernel");
     session_print(s, "monitor kernel off   show the program's, as it was left (default)");
+    if (!s->travel)
+        return;
+    session_print(s, "monitor when         each time that a breakpoint or watchpoint was hit so far");
+    session_print(s, "monitor goto TIME    then `continue` goes to that virtual time, in seconds, either way");
+    session_print(s, "monitor origin       then `continue` goes to where the message was sent that the node read last");
 }
 
 static void set_kernel(struct session *s, bool on)
@@ -370,6 +375,72 @@ static void say_clock(struct session *s)
     session_print(s, line);
 }
 
+static void wish(struct session *s, enum travel_wish what, uint32_t node, uint64_t cycles)
+{
+    char line[128];
+
+    s->travel->wish = what;
+    s->travel->wished = (struct target_place){cycles, node};
+    snprintf(line, sizeof line, "`continue` goes to %.6f s", (double)cycles / CLOCK_HZ);
+    session_print(s, line);
+}
+
+static void wish_time(struct session *s, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
+        session_print(s, "give a virtual time in seconds, as: monitor goto 0.0125");
+    else
+        wish(s, WISH_TIME, 0, (uint64_t)(seconds * CLOCK_HZ + 0.5) + 1);
+}
+
+static void wish_origin(struct session *s)
+{
+    uint32_t sender;
+    uint64_t cycles;
+
+    if (s->target->ops->origin(s->target->ctx, s->current, &sender, &cycles, session_print, s))
+        wish(s, WISH_CALL, sender, cycles);
+}
+
+static void say_when(struct session *s)
+{
+    const struct travel *v = s->travel;
+    struct target_place present;
+    char line[160];
+
+    travel_knows_hits(v, s->target, s->stopped, &present);
+    if (v->lost.cycles > 0)
+        session_print(s, "earlier ones are not kept");
+    for (size_t i = 0; i < v->hits && target_is_before(&v->hit[i].place, &present); i++) {
+        const struct target_hit *h = &v->hit[i];
+        bool watch = h->why == DEBUG_WATCH;
+
+        snprintf(line, sizeof line, "%.6f s (%llu cycles) node %u: %s 0x%llx", (double)h->place.cycles / CLOCK_HZ,
+                 (unsigned long long)h->place.cycles, h->place.node, watch ? "access to" : "breakpoint at",
+                 (unsigned long long)(watch ? h->watch : h->pc));
+        session_print(s, line);
+    }
+}
+
+/* What needs a run that can be repeated. Returns false if the word is none of these. */
+static bool monitor_travel(struct session *s, const char *words)
+{
+    if (!s->travel)
+        return false;
+    if (strncmp(words, "goto ", 5) == 0)
+        wish_time(s, words + 5);
+    else if (strcmp(words, "origin") == 0)
+        wish_origin(s);
+    else if (strcmp(words, "when") == 0)
+        say_when(s);
+    else
+        return false;
+    return true;
+}
+
 static bool execute_monitor(struct session *s, const char *text)
 {
     char words[256], line[320];
@@ -378,6 +449,10 @@ static bool execute_monitor(struct session *s, const char *text)
     if (n >= sizeof words || !rsp_read_bytes(&text, words, n) || *text != '\0')
         return false;
     words[n] = '\0';
+    if (monitor_travel(s, words)) {
+        rsp_begin(s->rsp);
+        return ok(s);
+    }
     if (strcmp(words, "help") == 0 || words[0] == '\0') {
         say_help(s);
     } else if (strcmp(words, "kernel on") == 0 || strcmp(words, "kernel off") == 0) {
@@ -497,10 +572,36 @@ static void answer(struct session *s)
         rsp_add(s->rsp, FAILED);
 }
 
+/* Returns true if the view answers a command as the machine would: one about the node that it shows, or about none. */
+static bool view_suffices(const struct session *s)
+{
+    static const char *const about_none[] = {"?", "T", "Z", "z", "H", "q", "Q", "v", "bs", "bc", "D", "k", "G", "P"};
+    const char *text = s->rsp->packet;
+    bool about_view = s->current == s->target->trail.node && strchr("gpm", text[0]) && text[0] != '\0',
+         any = about_view;
+
+    if (strncmp(text, "qRcmd", 5) == 0 || (strncmp(text, "vCont", 5) == 0 && text[5] != '?'))
+        return false;
+    for (size_t i = 0; i < sizeof about_none / sizeof *about_none && !any; i++)
+        any = strncmp(text, about_none[i], strlen(about_none[i])) == 0;
+    return any;
+}
+
+static bool knows_hits(const struct session *s)
+{
+    struct target_place present;
+
+    return travel_knows_hits(s->travel, s->target, s->stopped, &present);
+}
+
 enum command_result command_execute(struct session *s)
 {
     const char *text = s->rsp->packet;
 
+    if (trail_viewed(&s->target->trail, s->target->trail.node) && !view_suffices(s))
+        return COMMAND_LEAVE_VIEW;
+    if (s->travel && strcmp(text, "qRcmd,7768656e") == 0 && !knows_hits(s))
+        return COMMAND_FIND_HITS;
     rsp_begin(s->rsp);
     if (strcmp(text, "vCont?") == 0) {
         rsp_add(s->rsp, "vCont;c;C;s;S;t;r");
@@ -510,7 +611,7 @@ enum command_result command_execute(struct session *s)
         return go_on(s, text);
     if (text[0] == 'c' || text[0] == 's')
         return go_on(s, text[0] == 'c' ? ";c" : ";s:0;c");
-    if (s->goes_back && (strcmp(text, "bs") == 0 || strcmp(text, "bc") == 0))
+    if (s->travel && (strcmp(text, "bs") == 0 || strcmp(text, "bc") == 0))
         return go_back(s, text[1]);
     if (text[0] == 'D') {
         ok(s);

@@ -8,29 +8,31 @@
 #define NCUBE_COMMANDS_H
 
 #include "emu/debug/rsp.h"
-#include "emu/debug/target.h"
+#include "emu/debug/travel.h"
 
 enum command_result {
-    COMMAND_ANSWERED,  /* the answer has been made */
-    COMMAND_GO,        /* the nodes go on, as `go` says; the answer comes when one has stopped */
-    COMMAND_STEP_BACK, /* the node `back` goes one instruction back; the answer comes when it is there */
-    COMMAND_GO_BACK,   /* all nodes go back to the last breakpoint, or watchpoint of the node `back`; likewise */
-    COMMAND_DETACHED,  /* the answer has been made; gdb leaves */
-    COMMAND_KILLED,    /* gdb leaves, and the program is to end; there is no answer */
+    COMMAND_LEAVE_VIEW, /* the machine is to go where the view is (trail.h); then the command is to be repeated */
+    COMMAND_FIND_HITS,  /* the hits before the present are to be found; likewise */
+    COMMAND_ANSWERED,   /* the answer has been made */
+    COMMAND_GO,         /* the nodes go on, as `go` says; the answer comes when one has stopped */
+    COMMAND_STEP_BACK,  /* the node `back` goes one instruction back; the answer comes when it is there */
+    COMMAND_GO_BACK,    /* all nodes go back to the last breakpoint, or watchpoint of the node `back`; likewise */
+    COMMAND_DETACHED,   /* the answer has been made; gdb leaves */
+    COMMAND_KILLED,     /* gdb leaves, and the program is to end; there is no answer */
 };
 
 struct session { /* with one gdb */
     struct target *target;
     struct rsp *rsp;
-    uint32_t current;     /* node of the registers and memory that gdb means */
-    uint32_t stopped;     /* node that has stopped last, */
-    char stop[64];        /* and the packet that said so */
-    struct target_go *go; /* by node, of the last COMMAND_GO */
-    bool goes_back;       /* the run can be repeated, so gdb may go back in it */
-    uint32_t chosen;      /* node that gdb's "Hc" has chosen; TARGET_NO_SLOT: any */
-    uint32_t back;        /* for the commands above; */
-    bool back_alone;      /* no other one is to stop */
-    char *document;       /* that gdb reads piece by piece; NULL: none */
+    uint32_t current;      /* node of the registers and memory that gdb means */
+    uint32_t stopped;      /* node that has stopped last, */
+    char stop[64];         /* and the packet that said so */
+    struct target_go *go;  /* by node, of the last COMMAND_GO */
+    struct travel *travel; /* the run can be repeated, so gdb may go back in it; NULL: it cannot */
+    uint32_t chosen;       /* node that gdb's "Hc" has chosen; TARGET_NO_SLOT: any */
+    uint32_t back;         /* for the commands above; */
+    bool back_alone;       /* no other one is to stop */
+    char *document;        /* that gdb reads piece by piece; NULL: none */
     size_t document_bytes;
     bool no_acks;
     /* Sends the answer that has been made, at once, when more will follow. */

@@ -49,6 +49,7 @@ struct stub {
     struct rsp rsp;
     char frame[RSP_FRAME_BYTES];
     size_t frame_bytes;
+    bool repeats;                /* COMMAND_LEAVE_VIEW: the packet is still to be executed */
     bool awaits;                 /* gdb waits to be told why the nodes stand */
     bool stuck;                  /* and has been told that nothing moves any more */
     struct target_event entered; /* STUB_WAITING: the stop at the entry */
@@ -101,6 +102,7 @@ void stub_free(struct stub *s)
         close(s->fd);
     session_free(&s->session);
     travel_free(&s->travel);
+    trail_free(&s->target.trail);
     close(s->listener);
     free(s);
 }
@@ -154,6 +156,8 @@ static void gdb_gone(struct stub *s)
     s->fd = -1;
     session_free(&s->session);
     travel_free(&s->travel);
+    trail_free(&s->target.trail);
+    s->repeats = false;
     s->travel.pass = TRAVEL_NOT;
     target_release_all(&s->target);
     target_choose_nodes(&s->target, true);
@@ -198,9 +202,9 @@ static bool accept_gdb(struct stub *s)
     notify(s->fd);
     rsp_init(&s->rsp);
     session_init(&s->session, &s->target, &s->rsp, send_answer, s);
-    s->session.goes_back = s->goes_back;
+    s->session.travel = s->goes_back ? &s->travel : NULL;
     s->target.kernel = s->awaits = s->stuck = false;
-    s->target.area->fault_pc = s->fault_pc;
+    target_watch_faults(&s->target, s->fault_pc);
     target_choose_nodes(&s->target, false);
     return true;
 }
@@ -229,6 +233,8 @@ static void let_go(struct stub *s)
 {
     uint32_t nodes = s->target.ops->nodes(s->target.ctx);
 
+    trail_clear(&s->target.trail);
+    travel_note_breaks(&s->travel, &s->target);
     target_release_ended(&s->target);
     for (uint32_t node = 0; node < nodes; node++)
         target_let_go(&s->target, node, &s->session.go[node]);
@@ -238,7 +244,7 @@ static void let_go(struct stub *s)
 
 static void leave(struct stub *s)
 {
-    s->awaits = true;
+    s->awaits = !s->repeats;
     s->state = STUB_LEAVING;
 }
 
@@ -248,19 +254,67 @@ static void kill_program(struct stub *s)
     s->target.ops->kill(s->target.ctx);
 }
 
-static void execute_packet(struct stub *s)
+static void step_back(struct stub *s)
 {
-    acknowledge(s, '+');
+    struct trail *trail = &s->target.trail;
+
+    if (trail->n > 0 && trail->node == s->session.back && trail->view > 0) {
+        trail->view--;
+        session_stopped(&s->session, &(struct target_event){.why = DEBUG_STEP, .node = trail->node});
+        send_answer(s);
+        return;
+    }
+    travel_step(&s->travel, &s->target, s->session.back);
+    leave(s);
+}
+
+static void go_back(struct stub *s)
+{
+    travel_back(&s->travel, &s->target, s->session.stopped, s->session.back, s->session.back_alone);
+    leave(s);
+}
+
+static void go_to_wish(struct stub *s)
+{
+    travel_to_wish(&s->travel, &s->target);
+    leave(s);
+}
+
+/* The command stays where it is, in s->rsp.packet, until the machine is there. */
+static void leave_and_repeat(struct stub *s)
+{
+    s->repeats = true;
+    leave(s);
+}
+
+static void leave_view(struct stub *s)
+{
+    travel_to_view(&s->travel, &s->target);
+    leave_and_repeat(s);
+}
+
+static void find_hits(struct stub *s)
+{
+    travel_find(&s->travel, &s->target, s->session.stopped);
+    leave_and_repeat(s);
+}
+
+static void execute(struct stub *s)
+{
     enum command_result result = command_execute(&s->session);
 
     if (result == COMMAND_ANSWERED || result == COMMAND_DETACHED)
         send_answer(s);
-    if (result == COMMAND_STEP_BACK)
-        travel_step(&s->travel, &s->target, s->session.back);
+    if (s->travel.wish != WISH_NONE && (result == COMMAND_GO || result == COMMAND_GO_BACK))
+        go_to_wish(s);
+    else if (result == COMMAND_FIND_HITS)
+        find_hits(s);
+    else if (result == COMMAND_STEP_BACK)
+        step_back(s);
     else if (result == COMMAND_GO_BACK)
-        travel_back(&s->travel, &s->target, s->session.stopped, s->session.back, s->session.back_alone);
-    if (result == COMMAND_STEP_BACK || result == COMMAND_GO_BACK)
-        leave(s);
+        go_back(s);
+    else if (result == COMMAND_LEAVE_VIEW)
+        leave_view(s);
     else if (result == COMMAND_GO)
         let_go(s);
     else if (result == COMMAND_DETACHED)
@@ -269,11 +323,21 @@ static void execute_packet(struct stub *s)
         kill_program(s);
 }
 
+static void execute_packet(struct stub *s)
+{
+    acknowledge(s, '+');
+    execute(s);
+}
+
 /* Executes what has arrived, until the nodes go on. */
 static void execute_all(struct stub *s)
 {
     enum rsp_item item;
 
+    if (s->repeats) {
+        s->repeats = false;
+        execute(s);
+    }
     while (s->state == STUB_STOPPED && (item = rsp_next(&s->rsp)) != RSP_NOTHING)
         if (item == RSP_PACKET)
             execute_packet(s);
@@ -309,7 +373,10 @@ static void wait_for_gdb(struct stub *s)
         gdb_gone(s);
         return;
     }
-    session_stopped(&s->session, &s->entered);
+    if (s->entered.why == DEBUG_NOT)
+        session_interrupted(&s->session, SIGNAL_INT);
+    else
+        session_stopped(&s->session, &s->entered);
     s->state = STUB_STOPPED;
 }
 
@@ -386,7 +453,7 @@ static bool arrive(struct stub *s, const struct target_event *e)
     target_end_seek(&s->target);
     if (s->travel.at_begin)
         session_at_begin(&s->session, e->node);
-    else
+    else if (!s->repeats)
         session_stopped(&s->session, &s->travel.event);
     tell_stop(s);
     return true;
@@ -404,16 +471,46 @@ static bool stand_at_entry(struct stub *s)
     return true;
 }
 
+/* At the end of the run, gdb is awaited. */
+static bool stand_at_end(struct stub *s)
+{
+    if (!target_take_event(&s->target, &s->entered))
+        s->entered = (struct target_event){.why = DEBUG_NOT};
+    s->travel.pass = TRAVEL_NOT;
+    s->stuck = s->entered.why == DEBUG_NOT;
+    s->state = STUB_WAITING;
+    s->entered_say(s->ctx);
+    return true;
+}
+
+/* A node that leaves a trail stops at each instruction. */
+static bool follow(struct stub *s, const struct target_event *e)
+{
+    struct target_place here = target_place(&s->target, e->node);
+
+    if (s->travel.pass == TRAVEL_ALL) {
+        s->travel.event = *e;
+        return arrive(s, e);
+    }
+    if (s->travel.pass == TRAVEL_TO)
+        target_add_to_trail(&s->target, e->node);
+    if (!target_is_before(&here, &s->travel.place))
+        return arrive(s, e);
+    target_let_go(&s->target, e->node, &(struct target_go){.how = TARGET_RUN});
+    return true;
+}
+
 /* All that has been sought is found, or cannot come any more. */
 static bool stand_in_pass(struct stub *s)
 {
     struct target_event e;
 
+    if (s->travel.pass == TRAVEL_END)
+        return stand_at_end(s);
     if (s->travel.pass == TRAVEL_FIND)
         return arrive(s, NULL);
-    while (target_take_event(&s->target, &e))
-        if (e.why == DEBUG_SOUGHT)
-            return arrive(s, &e);
+    if (target_take_event(&s->target, &e))
+        return follow(s, &e);
     if (target_release_ended(&s->target))
         return true;
     s->travel.pass = TRAVEL_NOT;
@@ -465,9 +562,10 @@ bool stub_turn(struct stub *s, uint32_t running)
     }
 }
 
-void stub_goes_back(struct stub *s)
+void stub_goes_back(struct stub *s, bool from_end)
 {
     s->goes_back = true;
+    s->travel.pass = from_end ? TRAVEL_END : TRAVEL_NOT;
 }
 
 bool stub_travels(const struct stub *s)
@@ -491,7 +589,9 @@ bool stub_stuck(struct stub *s)
 
 void stub_attach(struct stub *s, struct debug_area *area, uint32_t slots, const struct target_ops *ops, void *ctx)
 {
-    s->target = (struct target){.area = area, .slots = slots, .ops = ops, .ctx = ctx, .kernel = s->target.kernel};
+    s->target = (struct target){
+        .area = area, .slots = slots, .ops = ops, .ctx = ctx, .kernel = s->target.kernel, .trail = s->target.trail};
+    trail_clear(&s->target.trail);
     notify(s->listener);
 }
 
@@ -515,9 +615,9 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
     s->ctx = ctx;
     s->stuck = false;
     target_await_program(&s->target);
-    if (s->travel.pass == TRAVEL_FIND || s->travel.pass == TRAVEL_TO) {
+    if (s->travel.pass != TRAVEL_NOT && s->travel.pass != TRAVEL_BEGIN) {
         s->state = STUB_SEEKING;
-        s->target.area->fault_pc = fault_pc;
+        target_watch_faults(&s->target, fault_pc);
         travel_start(&s->travel, &s->target);
         return;
     }

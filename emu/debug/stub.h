@@ -42,8 +42,8 @@ struct stub;
 struct stub *stub_new(uint16_t port, int look_ms, char *error, size_t error_bytes);
 void stub_free(struct stub *s);
 
-/* The run can be repeated exactly. */
-void stub_goes_back(struct stub *s);
+/* The run can be repeated exactly. `from_end`: it ends in a fault or a deadlock; the first gdb finds it there. */
+void stub_goes_back(struct stub *s, bool from_end);
 /* Returns true if the machine is to be ended, and another one to be built and attached, from the run's beginning. */
 bool stub_travels(const struct stub *s);
 

@@ -35,9 +35,10 @@ static bool shows_kernel(const struct target *t, const struct debug_hart *d)
 
 const struct debug_registers *target_registers(const struct target *t, uint32_t node)
 {
+    const struct trail_point *p = trail_viewed(&t->trail, node);
     const struct debug_hart *d = hart_of(t, node);
 
-    return d->in_user || shows_kernel(t, d) ? &d->now : &d->program;
+    return p ? &p->registers : d->in_user || shows_kernel(t, d) ? &d->now : &d->program;
 }
 
 const struct debug_registers *target_program_registers(const struct target *t, uint32_t node)
@@ -116,7 +117,10 @@ static bool find_place(const struct target *t, uint32_t node, uint64_t va, struc
 
 size_t target_read(const struct target *t, uint32_t node, uint64_t va, void *bytes, size_t n)
 {
-    return target_read_in(t, node, target_registers(t, node)->satp, va, bytes, n);
+    n = target_read_in(t, node, target_registers(t, node)->satp, va, bytes, n);
+    if (trail_viewed(&t->trail, node))
+        trail_undo(&t->trail, va, bytes, n);
+    return n;
 }
 
 size_t target_read_in(const struct target *t, uint32_t node, uint64_t satp, uint64_t va, void *bytes, size_t n)
@@ -150,7 +154,7 @@ bool target_write(const struct target *t, uint32_t node, uint64_t va, const void
 {
     struct place p;
 
-    if (!is_writable(t, node, va, n))
+    if (trail_viewed(&t->trail, node) || !is_writable(t, node, va, n))
         return false;
     for (size_t done = 0; done < n && find_place(t, node, va + done, &p); done += p.bytes)
         memcpy(p.at, (const uint8_t *)bytes + done, n - done < p.bytes ? n - done : p.bytes);
@@ -268,6 +272,12 @@ void target_clear(struct target *t)
     set_attention(t);
 }
 
+void target_watch_faults(struct target *t, uint64_t fault_pc)
+{
+    t->area->fault_pc = fault_pc;
+    set_attention(t);
+}
+
 void target_copy_breaks(struct target *t, const struct debug_area *from)
 {
     memcpy(t->area->break_pc, from->break_pc, sizeof from->break_pc);
@@ -287,19 +297,36 @@ bool target_is_before(const struct target_place *a, const struct target_place *b
 
 struct target_place target_place(const struct target *t, uint32_t node)
 {
+    const struct trail_point *viewed = trail_viewed(&t->trail, node);
     const struct debug_hart *d = hart_of(t, node);
     bool in_front = d && d->in_user && !d->in_front; /* of the instruction that it has looked at */
 
+    if (viewed)
+        return (struct target_place){viewed->cycles, node};
     return (struct target_place){!d ? 0 : in_front ? d->at : d->at + 1, node};
+}
+
+struct target_place target_shown_place(const struct target *t, uint32_t node)
+{
+    const struct debug_hart *d = hart_of(t, node);
+    struct target_place p = target_place(t, node);
+
+    p.cycles -= d && !d->in_user && p.cycles == d->at + 1;
+    return p;
 }
 
 /* A node in the kernel shows its program in front of the instruction with which it was left. */
 bool target_place_before(const struct target *t, uint32_t node, struct target_place *p)
 {
+    const struct trail_point *viewed = trail_viewed(&t->trail, node);
     const struct debug_hart *d = hart_of(t, node);
     bool in_front = d && d->in_user && d->in_front;
 
-    *p = (struct target_place){!d ? 0 : in_front ? d->at : d->before, node};
+    *p = viewed ? (struct target_place){viewed->before, node}
+                : (struct target_place){!d         ? 0
+                                        : in_front ? d->at
+                                                   : d->before,
+                                        node};
     return p->cycles > 0;
 }
 
@@ -309,20 +336,54 @@ static struct debug_hart *home_of(const struct target *t, uint32_t node)
     return &t->area->hart[t->ops->home(t->ctx, node)];
 }
 
-static void seek(struct debug_hart *d, uint64_t cycles, bool stops)
+static void seek(struct debug_hart *d, uint64_t cycles, enum debug_seek stops)
 {
     d->hits = 0;
     d->seek_stops = stops;
     __atomic_store_n(&d->seek, cycles, __ATOMIC_SEQ_CST);
 }
 
-void target_seek(struct target *t, const struct target_place *p, bool all)
+static void seek_each(struct target *t, const struct target_place *p, enum debug_seek stops)
 {
     uint32_t nodes = t->ops->nodes(t->ctx);
 
     for (uint32_t node = 0; node < nodes; node++)
-        seek(home_of(t, node), node < p->node ? p->cycles + 1 : p->cycles, all || node == p->node);
+        seek(home_of(t, node), node < p->node ? p->cycles + 1 : p->cycles, stops);
     set_attention(t);
+}
+
+void target_seek(struct target *t, const struct target_place *p, uint64_t early_cycles)
+{
+    seek_each(t, p, SEEK_PASSES);
+    seek(home_of(t, p->node), p->cycles > early_cycles ? p->cycles - early_cycles : 1, SEEK_STOPS);
+}
+
+void target_seek_all(struct target *t, const struct target_place *p, bool faults)
+{
+    seek_each(t, p, faults ? SEEK_FAULTS : SEEK_STOPS);
+}
+
+/* What is about to be overwritten. Text that cannot be read is no store. */
+static void find_old(const struct target *t, uint32_t node, struct trail_point *p)
+{
+    uint32_t instruction = 0;
+
+    target_read(t, node, p->registers.x[0], &instruction, sizeof instruction);
+    p->bytes = trail_find_store(instruction, &p->registers, &p->va);
+    p->bytes = (uint8_t)target_read(t, node, p->va, p->old, p->bytes);
+}
+
+void target_add_to_trail(struct target *t, uint32_t node)
+{
+    const struct debug_hart *d = hart_of(t, node);
+    struct trail_point p = {.registers = d->now, .cycles = d->at, .before = d->before};
+
+    if (t->trail.node != node || t->trail.traps != d->traps)
+        trail_clear(&t->trail);
+    t->trail.node = node;
+    t->trail.traps = d->traps;
+    find_old(t, node, &p);
+    trail_add(&t->trail, &p);
 }
 
 void target_end_seek(struct target *t)
@@ -349,7 +410,7 @@ static size_t take_hits(const struct debug_hart *d, uint32_t node, struct target
         const struct debug_hit *h = &d->hit[i % DEBUG_HITS];
 
         n -= n > 0 && list[n - 1].place.cycles == h->cycles;
-        list[n++] = (struct target_hit){{h->cycles, node}, (enum debug_why)h->why, h->watch};
+        list[n++] = (struct target_hit){{h->cycles, node}, (enum debug_why)h->why, h->watch, h->pc};
     }
     return n;
 }
@@ -446,7 +507,8 @@ static bool has_event(const struct target *t, const struct debug_hart *d)
 static void forget_steps(struct target *t)
 {
     for (uint32_t i = 0; i < t->slots; i++)
-        if (is_stopped(&t->area->hart[i]) && t->area->hart[i].why == DEBUG_STEP)
+        if (is_stopped(&t->area->hart[i]) &&
+            (t->area->hart[i].why == DEBUG_STEP || t->area->hart[i].why == DEBUG_SOUGHT))
             t->area->hart[i].why = DEBUG_HELD;
 }
 

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/debug/trail.h"
 #include "emu/qemu/debug_area.h"
 
 #define TARGET_NO_SLOT    UINT32_MAX
@@ -36,6 +37,10 @@ struct target_ops {
     bool (*monitor)(void *ctx, const char *word, void (*say)(void *to, const char *line), void *to);
     /* Asks all nodes of the program to end. */
     void (*kill)(void *ctx);
+    /* Finds who has sent the message that a node has read last, and when, in cycles. Returns false after saying why
+     * not. */
+    bool (*origin)(void *ctx, uint32_t node, uint32_t *sender, uint64_t *cycles,
+                   void (*say)(void *to, const char *line), void *to);
     /* The virtual time up to which everything has taken effect, in cycles. */
     uint64_t (*now)(void *ctx);
 };
@@ -46,6 +51,7 @@ struct target {
     const struct target_ops *ops;
     void *ctx;
     bool kernel;
+    struct trail trail; /* whose view is shown of its node (trail.h) */
 };
 
 /* ---- Registers and memory ---- */
@@ -83,6 +89,8 @@ bool target_read_page(const struct target *t, uint32_t node, uint64_t va, uint8_
 bool target_change_break(struct target *t, uint64_t pc, bool add);
 bool target_change_watch(struct target *t, const struct debug_watch *w, bool add);
 void target_clear(struct target *t);
+/* Faults that the program does not catch stop it, too: where Vertex ends its process; 0: they do not. */
+void target_watch_faults(struct target *t, uint64_t fault_pc);
 
 /* Copies the breakpoints and watchpoints of another target. */
 void target_copy_breaks(struct target *t, const struct debug_area *from);
@@ -96,19 +104,26 @@ struct target_place { /* in the program's execution; in the order of cycles, the
 bool target_is_before(const struct target_place *a, const struct target_place *b);
 /* The place where a node is: in front of its next instruction of user code. */
 struct target_place target_place(const struct target *t, uint32_t node);
+/* The place of the instruction that gdb sees as its next: in the kernel, the one with which the program was left. */
+struct target_place target_shown_place(const struct target *t, uint32_t node);
 /* Finds the place of the instruction before that. False: it is the first. */
 bool target_place_before(const struct target *t, uint32_t node, struct target_place *p);
 
-/* Lets all nodes seek a place: until there, breakpoints and watchpoints hold nobody. The place's own node stops there;
- * with `all`, each node stops in front of its first instruction that is not before it. */
-void target_seek(struct target *t, const struct target_place *p, bool all);
+/* Lets all nodes seek a place: until there, breakpoints and watchpoints hold nobody. The place's own node stops there,
+ * and, with early_cycles > 0, at each instruction from so long before it on. */
+void target_seek(struct target *t, const struct target_place *p, uint64_t early_cycles);
+/* Likewise, but each node stops in front of its first instruction that is not before the place; with `faults`, also at
+ * a fault. */
+void target_seek_all(struct target *t, const struct target_place *p, bool faults);
+/* Adds the place of a node, which is stopped there, to the trail. */
+void target_add_to_trail(struct target *t, uint32_t node);
 void target_end_seek(struct target *t);
 /* Copies the hits that the nodes have noted and kept, in the order of their places. Returns how many; the caller frees
  * the list. *lost is the place of the last one that was not kept, cycles = 0: none. */
 struct target_hit {
     struct target_place place;
     enum debug_why why;
-    uint64_t watch;
+    uint64_t watch, pc;
 };
 size_t target_hits(const struct target *t, struct target_hit **list, struct target_place *lost);
 

@@ -6,6 +6,8 @@
 
 #include "emu/base/memory.h"
 
+#define TRAIL_CYCLES 10000u /* about 3000 instructions */
+
 static void forget_hits(struct travel *v)
 {
     free(v->hit);
@@ -16,7 +18,8 @@ void travel_free(struct travel *v)
 {
     forget_hits(v);
     free(v->breaks);
-    v->breaks = NULL;
+    free(v->held);
+    v->breaks = v->held = NULL;
 }
 
 /* ---- What is kept while there is no machine ---- */
@@ -28,13 +31,18 @@ static bool has_same_breaks(const struct debug_area *a, const struct debug_area 
            memcmp(a->watch, b->watch, a->watches * sizeof *a->watch) == 0;
 }
 
-static void keep_breaks(struct travel *v, const struct target *t)
+static void keep(struct debug_area **kept, const struct target *t)
+{
+    if (!*kept)
+        *kept = memory_new(1, sizeof **kept);
+    memcpy(*kept, t->area, sizeof **kept);
+}
+
+void travel_note_breaks(struct travel *v, const struct target *t)
 {
     if (v->breaks && !has_same_breaks(v->breaks, t->area))
         forget_hits(v);
-    if (!v->breaks)
-        v->breaks = memory_new(1, sizeof *v->breaks);
-    memcpy(v->breaks, t->area, sizeof *v->breaks);
+    keep(&v->breaks, t);
 }
 
 /* ---- Choosing ---- */
@@ -62,6 +70,8 @@ static bool choose_hit(struct travel *v, const struct target_place *before)
 {
     size_t n = v->hits;
 
+    if (!v->hit || target_is_before(&v->known, before))
+        return false;
     while (n > 0 && !(counts(v, &v->hit[n - 1]) && target_is_before(&v->hit[n - 1].place, before)))
         n--;
     bool known = n > 0 ? !target_is_before(&v->hit[n - 1].place, &v->lost) : v->lost.cycles == 0;
@@ -72,56 +82,123 @@ static bool choose_hit(struct travel *v, const struct target_place *before)
     return known;
 }
 
+static void choose(struct travel *v, const struct target *t, enum travel_pass pass, const struct target_place *p)
+{
+    keep(&v->held, t);
+    if (!v->breaks)
+        keep(&v->breaks, t);
+    v->at_begin = v->calls = v->returns = false;
+    v->wish = WISH_NONE;
+    v->pass = pass;
+    v->place = *p;
+    v->event = (struct target_event){.why = DEBUG_STEP, .node = p->node};
+}
+
 void travel_step(struct travel *v, const struct target *t, uint32_t node)
 {
-    keep_breaks(v, t);
-    v->at_begin = false;
-    v->event = (struct target_event){.why = DEBUG_STEP, .node = node};
-    v->pass = TRAVEL_TO;
-    if (!target_place_before(t, node, &v->place))
+    struct target_place before;
+    bool any = target_place_before(t, node, &before);
+
+    travel_note_breaks(v, t);
+    choose(v, t, TRAVEL_TO, &before);
+    if (!any)
         seek_begin(v);
 }
 
+void travel_to_view(struct travel *v, const struct target *t)
+{
+    const struct target_place p = target_place(t, t->trail.node);
+    enum travel_wish wish = v->wish;
+
+    choose(v, t, TRAVEL_TO, &p);
+    v->wish = wish;
+}
+
+void travel_to_wish(struct travel *v, const struct target *t)
+{
+    bool calls = v->wish == WISH_CALL;
+    const struct target_place p = v->wished;
+
+    travel_note_breaks(v, t);
+    choose(v, t, calls ? TRAVEL_TO : TRAVEL_ALL, &p);
+    v->calls = calls;
+}
+
 /* Where gdb has interrupted the nodes, or nothing moves any more, others may be beyond the node that is shown. */
-static struct target_place present(const struct target *t, uint32_t node)
+static struct target_place present_place(const struct target *t, uint32_t node)
 {
     struct target_place p = target_place(t, node);
     uint64_t now_cycles = t->ops->now(t->ctx), at;
 
-    if (!target_clock(t, node, &at) && p.cycles < now_cycles)
+    if (!trail_viewed(&t->trail, node) && !target_clock(t, node, &at) && p.cycles < now_cycles)
         p.cycles = now_cycles;
     return p;
 }
 
 void travel_back(struct travel *v, const struct target *t, uint32_t node, uint32_t watcher, bool only)
 {
-    keep_breaks(v, t);
-    v->at_begin = false;
+    const struct target_place p = present_place(t, node);
+
+    travel_note_breaks(v, t);
+    choose(v, t, TRAVEL_FIND, &p);
     v->watcher = watcher;
     v->only = only;
-    v->place = present(t, node);
-    if (!v->hit || !choose_hit(v, &v->place))
-        v->pass = TRAVEL_FIND;
+    choose_hit(v, &p);
+}
+
+void travel_find(struct travel *v, const struct target *t, uint32_t node)
+{
+    const struct target_place p = present_place(t, node);
+
+    choose(v, t, TRAVEL_FIND, &p);
+    v->returns = true;
+    v->present = target_shown_place(t, node);
+}
+
+bool travel_knows_hits(const struct travel *v, const struct target *t, uint32_t node, struct target_place *present)
+{
+    *present = present_place(t, node);
+    return v->hit && !target_is_before(&v->known, present);
 }
 
 /* ---- A pass ---- */
 
 void travel_start(struct travel *v, struct target *t)
 {
-    target_copy_breaks(t, v->breaks);
-    target_seek(t, &v->place, v->pass == TRAVEL_FIND);
+    bool leaves_trail = v->pass == TRAVEL_TO && !v->calls;
+
+    if (v->pass == TRAVEL_END)
+        return;
+    target_copy_breaks(t, v->pass == TRAVEL_FIND ? v->breaks : v->held);
+    if (v->pass == TRAVEL_TO)
+        target_seek(t, &v->place, leaves_trail ? TRAIL_CYCLES : 0);
+    else
+        target_seek_all(t, &v->place, v->pass == TRAVEL_ALL);
+}
+
+static void take_hits(struct travel *v, const struct target *t)
+{
+    forget_hits(v);
+    v->hits = target_hits(t, &v->hit, &v->lost);
+    v->known = v->place;
 }
 
 bool travel_goes_on(struct travel *v, struct target *t)
 {
     if (v->pass == TRAVEL_BEGIN)
-        target_copy_breaks(t, v->breaks);
-    if (v->pass != TRAVEL_FIND) {
-        v->pass = TRAVEL_NOT;
-        return false;
+        target_copy_breaks(t, v->held);
+    if (v->pass == TRAVEL_FIND) {
+        take_hits(v, t);
+        v->pass = TRAVEL_TO;
+        v->place = v->returns ? v->present : v->place;
+        if (!v->returns && !choose_hit(v, &v->place))
+            seek_begin(v);
+        return true;
     }
-    forget_hits(v);
-    v->hits = target_hits(t, &v->hit, &v->lost);
-    choose_hit(v, &v->place);
-    return true;
+    if (v->pass == TRAVEL_TO && v->calls) {
+        travel_step(v, t, v->place.node);
+        return true;
+    }
+    v->pass = TRAVEL_NOT;
+    return false;
 }

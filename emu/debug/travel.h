@@ -2,10 +2,13 @@
  * Going back in a run that can be repeated exactly: which place is sought, and by how many passes. A pass is a new
  * machine that executes the run from its beginning; what leads to one is stub.h's.
  *
- *   one instruction back     the place is known (debug_area.h: before)                         TO the place
+ *   one instruction back     the trail has it (trail.h)                                        none
+ *                            or the place is known (debug_area.h: before)                      TO the place
  *   back to a breakpoint     FIND: all nodes run to the present place, and note their hits;    TO the last one
  *   or watchpoint            if they are known from the last FIND, that pass is left out
  *   nothing is before        BEGIN: the program's first node stops at its entry
+ *   to a time                ALL: each node stops at its first instruction that is not before it
+ *   to the end               END: the nodes run to the first fault, or until nothing moves any more
  *
  * Passes from the beginning, not undone steps: QEMU's plugins cannot write registers.
  */
@@ -18,7 +21,13 @@
 
 #include "emu/debug/target.h"
 
-enum travel_pass { TRAVEL_NOT, TRAVEL_BEGIN, TRAVEL_FIND, TRAVEL_TO };
+enum travel_pass { TRAVEL_NOT, TRAVEL_BEGIN, TRAVEL_FIND, TRAVEL_TO, TRAVEL_ALL, TRAVEL_END };
+
+enum travel_wish { /* what gdb's next command to go on, or back, is to do instead */
+                   WISH_NONE,
+                   WISH_TIME, /* to go to the wished place's time, */
+                   WISH_CALL, /* to the instruction of its node before it */
+};
 
 struct travel {
     enum travel_pass pass;     /* that is to be made, or is being made */
@@ -26,19 +35,37 @@ struct travel {
     uint32_t watcher;          /* node whose watchpoints count, */
     bool only;                 /* and no other's breakpoints */
     struct target_event event; /* why the program stops there */
+    bool calls;                /* TO: from there, to the instruction before */
+    bool returns;              /* FIND: then back to `present`, with the hits known */
+    struct target_place present;
+    enum travel_wish wish;
+    struct target_place wished;
     bool at_begin;             /* what has been sought is before the begin of the program */
-    struct debug_area *breaks; /* those that hold while there is no machine; NULL: none are kept */
+    struct debug_area *held;   /* breakpoints that gdb has set now: it removes them while the nodes stand; NULL: none */
+    struct debug_area *breaks; /* those of its last command to go on, or back; NULL: none */
     struct target_hit *hit;    /* of the last FIND, in order; NULL: there was none, or its breakpoints were others */
     size_t hits;
-    struct target_place lost; /* hits up to here have been lost */
+    struct target_place known; /* it has all of them up to here, but that */
+    struct target_place lost;  /* those up to here have been lost */
 };
 
 void travel_free(struct travel *v);
+
+/* Notes the breakpoints of a command to go on. */
+void travel_note_breaks(struct travel *v, const struct target *t);
 
 /* Choose the place one instruction before a node's, or that of the last hit before it, and the first pass. A watchpoint
  * is hit by `watcher` alone, since a variable is another one on each node; `only`: and so is a breakpoint. */
 void travel_step(struct travel *v, const struct target *t, uint32_t node);
 void travel_back(struct travel *v, const struct target *t, uint32_t node, uint32_t watcher, bool only);
+
+/* Choose the place that the trail shows, to be there in fact, or the one that is wished. */
+void travel_to_view(struct travel *v, const struct target *t);
+void travel_to_wish(struct travel *v, const struct target *t);
+/* Chooses to find the hits before a node's place, and to come back. travel_knows_hits: they are known already, and are
+ * those of v->hit that are before *present. */
+void travel_find(struct travel *v, const struct target *t, uint32_t node);
+bool travel_knows_hits(const struct travel *v, const struct target *t, uint32_t node, struct target_place *present);
 
 /* Begins the pass on the nodes of a new machine, which have not begun. */
 void travel_start(struct travel *v, struct target *t);

@@ -109,6 +109,7 @@ struct job {
     bool loaded;
     bool killed;       /* N_KILL was sent to all that had not exited */
     bool failed;       /* a node faulted or was killed, or the load failed: the status is 1 */
+    bool faulted;      /* a node did */
     bool told;         /* the line that says why it failed has been printed */
     char *why;         /* that line; NULL: it has not been printed, or there was no memory */
     bool lost;         /* messages of its load did not arrive */

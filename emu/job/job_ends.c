@@ -232,6 +232,7 @@ static void print_fault(struct job *j, const struct job_exit *e, const char *tex
     console_explain(text + told, n - told, 0, why);
     describe_place(program, &f, returns, place, sizeof place);
     snprintf(line, sizeof line, "%s%s%s", why, judge_address(&f), place);
+    j->faulted = true;
     keep_why(j, line, strlen(line));
     print_line(j, line);
     if (j->options.registers)

@@ -24,6 +24,7 @@
 #include "emu/machine/debugger.h"
 #include "emu/machine/explain.h"
 #include "emu/machine/operate.h"
+#include "emu/machine/origin.h"
 #include "emu/machine/outputs.h"
 #include "emu/machine/recorded.h"
 #include "emu/machine/stats_calls.h"
@@ -512,6 +513,7 @@ int machine_free(struct machine *m)
     debugger_close(m);
     cores_close(m);
     checking_close(m);
+    origin_close(m);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_kill(&m->cabinet[c]);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)

@@ -9,6 +9,7 @@
 
 #include "emu/base/alike.h"
 #include "emu/machine/explain.h"
+#include "emu/machine/origin.h"
 #include "emu/machine/unread.h"
 
 /* ---- The program's nodes ---- */
@@ -132,6 +133,7 @@ const struct target_ops debugged_ops = {.nodes = on_nodes,
                                         .slot = on_slot,
                                         .home = on_home,
                                         .now = on_now,
+                                        .origin = origin_find,
                                         .memory = on_memory,
                                         .memory_fd = on_memory_fd,
                                         .describe = on_describe,

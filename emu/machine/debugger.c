@@ -27,7 +27,7 @@ int debugger_open(struct machine *m)
     if (!m->stub)
         return machine_complain(m, "%s", m->error);
     if (m->options->gdb_goes_back)
-        stub_goes_back(m->stub);
+        stub_goes_back(m->stub, m->options->gdb_from_end);
     return 0;
 }
 

@@ -31,6 +31,7 @@
 
 struct checking;
 struct cores;
+struct origins;
 struct stub;
 
 enum machine_harts {                        /* how a cabinet executes its harts */
@@ -57,6 +58,7 @@ struct machine_options { /* they outlive the machine */
     bool gdb;                    /* a program can be debugged, */
     uint16_t gdb_port;           /* on this port; 0: any free one */
     struct stub **gdb_goes_back; /* it may go back, by further machines: where its stub is meanwhile; NULL: it cannot */
+    bool gdb_from_end;           /* and finds the program at the end of its run */
     bool check;                  /* tells at the end what went wrong in silence (checking.h) */
     const char *core_dir;        /* folder for core files; NULL: none */
     const char *record;          /* the command line's file for a recording */
@@ -103,6 +105,7 @@ struct machine {
     struct checking *checking; /* NULL: nothing is checked */
     struct cores *cores;       /* for core files; NULL: none are written */
     struct stub *stub;         /* for gdb; NULL: none */
+    struct origins *origins;   /* of messages; NULL: none are noted */
     uint32_t debugged_job;     /* 0: none */
     bool gdb_next;             /* the next program is to wait for gdb */
     bool gdb_kills;            /* gdb's user has asked for the program's end */

@@ -18,6 +18,7 @@
 #include "emu/machine/cores.h"
 #include "emu/machine/debugger.h"
 #include "emu/machine/explain.h"
+#include "emu/machine/origin.h"
 #include "emu/machine/tracing.h"
 #include "emu/machine/stats_calls.h"
 #include "emu/machine/told.h"
@@ -364,9 +365,10 @@ static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *
     trace_failure(m);
 }
 
-static void on_arrived(void *ctx, uint32_t node, uint32_t tag)
+static void on_arrived(void *ctx, uint32_t node, const struct ncu_cause *c)
 {
-    checking_note_arrival(ctx, node, tag);
+    checking_note_arrival(ctx, node, (uint32_t)c->tag);
+    origin_note(ctx, node, c);
 }
 
 static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status)
@@ -496,6 +498,7 @@ void machine_start_models(struct machine *m)
 {
     make_text_pool(m);
     m->events = eventq_new();
+    origin_open(m);
     m->sched_ops = sched_ops;
     if (!m->stub && !m->cores && !m->checking) { /* a debugger may hold a hart for hours */
         m->harts.is_lost = machine_is_lost;

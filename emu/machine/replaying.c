@@ -27,12 +27,22 @@ static int take_again(struct run_options *o, struct replayer *p)
     return 0;
 }
 
+/* gdb's user then wants to know why: the fault, or the deadlock, is where to begin. */
+static bool ends_badly(const struct recording *r)
+{
+    const json_t *end = recording_end(r);
+    json_int_t status = json_integer_value(json_object_get(end, "status"));
+
+    return status == RUN_DEADLOCK || status == RUN_DEAD || json_is_true(json_object_get(end, "fault"));
+}
+
 int replaying_run(struct run_options *o, struct replayer *p)
 {
     struct stub *stub = NULL;
     int status;
 
     o->machine.gdb_goes_back = &stub;
+    o->machine.gdb_from_end = ends_badly(o->machine.recording);
     while ((status = run_program(o)) == RUN_AGAIN)
         if (take_again(o, p) < 0) {
             status = RUN_FAILED;

@@ -31,7 +31,7 @@ struct sched;
 struct ncu_ops {
     void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
     /* A message has arrived on a node (its address); NULL: nobody wants to know. */
-    void (*arrived)(void *ctx, uint32_t node, uint32_t tag);
+    void (*arrived)(void *ctx, uint32_t node, const struct ncu_cause *c);
     /* A message of the front end could not be delivered; status NCU_E... says why. */
     void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status);
     /* A node has waited, as it waits now, for so long: notes the call of a library that it waits in. Returns false

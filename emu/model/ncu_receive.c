@@ -127,7 +127,7 @@ static void receive_end(struct ncu_node *node, const struct ncu_cause *c)
     if (c->status == NCU_OK) {
         ncu_count_received(node->ncu, node->address, c->bytes);
         if (node->ncu->ops->arrived)
-            node->ncu->ops->arrived(node->ncu->ctx, node->address, (uint32_t)c->tag);
+            node->ncu->ops->arrived(node->ncu->ctx, node->address, c);
     }
     ncu_cause(node, c);
     receive_retry(node, r, false);

@@ -48,13 +48,20 @@ enum debug_why {
 struct debug_hit {
     uint64_t cycles; /* the instruction's place: in front of it, or of the one that has accessed what is watched */
     uint64_t watch;  /* DEBUG_WATCH: the address of the access */
-    uint32_t why;    /* enum debug_why: DEBUG_BREAK or DEBUG_WATCH */
+    uint64_t pc;
+    uint32_t why; /* enum debug_why: DEBUG_BREAK or DEBUG_WATCH */
 };
 
 enum debug_step {
     DEBUG_GO,
     DEBUG_STEP_USER, /* to the next instruction of user code */
     DEBUG_STEP_ANY,  /* to the next one, in the kernel too */
+};
+
+enum debug_seek {              /* when it is there */
+                  SEEK_PASSES, /* it goes on as if it had not sought */
+                  SEEK_STOPS,  /* it stops at each instruction */
+                  SEEK_FAULTS, /* likewise, and at a fault before */
 };
 
 struct debug_registers {
@@ -75,7 +82,7 @@ struct debug_hart {
     uint32_t returns;               /* SLOT_DEBUG_KERNEL: it stops where user code returns to one of these addresses, */
     uint64_t return_pc[DEBUG_RETURNS]; /* each behind a call; they hold from the release on */
     uint64_t seek;                     /* it seeks the first instruction at or after this clock; 0: it does not */
-    uint32_t seek_stops;               /* and stops there; else it goes on as if it had not sought */
+    uint32_t seek_stops;               /* enum debug_seek */
     /* written by the plugin: */
     uint32_t asleep;
     uint32_t stopped;            /* in a debug stop */
@@ -88,6 +95,7 @@ struct debug_hart {
     uint64_t at, before;         /* places of the last instruction of user code that it has looked at, and of the */
     uint64_t at_pc;              /* one before it; 0: none. And the address of the last one */
     uint32_t in_front;           /* it is in front of another one, at the begin of a block */
+    uint32_t traps;              /* how often the kernel has taken the place of user code; may wrap */
     uint64_t hits;               /* since the seek began, */
     struct debug_hit hit[DEBUG_HITS]; /* the last of them, each at its number modulo DEBUG_HITS */
     struct debug_registers now;       /* at its last stop, by the debugger or in its slot */

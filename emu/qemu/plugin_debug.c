@@ -70,7 +70,7 @@ static bool watch_is_told(const struct debug_hart *d, bool user)
 
 static void note_hit(struct debug_hart *d, enum debug_why why, uint64_t watch)
 {
-    d->hit[d->hits % DEBUG_HITS] = (struct debug_hit){.cycles = d->at, .watch = watch, .why = why};
+    d->hit[d->hits % DEBUG_HITS] = (struct debug_hit){.cycles = d->at, .watch = watch, .pc = d->at_pc, .why = why};
     __atomic_store_n(&d->hits, d->hits + 1, __ATOMIC_SEQ_CST);
 }
 
@@ -89,9 +89,9 @@ static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool use
     if (seeks(d)) {
         if (user && is_break(debug.area, pc))
             note_hit(d, DEBUG_BREAK, 0);
-        return DEBUG_NOT;
+        return d->seek_stops == SEEK_FAULTS && !user && pc == debug.area->fault_pc ? DEBUG_FAULT : DEBUG_NOT;
     }
-    if (d->seek > 0 && d->seek_stops)
+    if (d->seek > 0 && d->seek_stops != SEEK_PASSES)
         return DEBUG_SOUGHT;
     d->seek = 0;
     if (watch_hit && watch_is_told(d, user))
@@ -138,6 +138,7 @@ static inline void look(unsigned hart, uint64_t pc, bool user, uint32_t rest_cyc
         note_place(d, pc, now_cycles);
     else if (d->in_user)
         leave_program(d);
+    d->traps += d->in_user && !user;
     d->in_user = user;
     looked_at = pc & ~(uint64_t)DEBUG_ALWAYS;
     if (__atomic_load_n(&debug.area->attention, __ATOMIC_RELAXED) == 0)

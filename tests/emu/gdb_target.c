@@ -59,6 +59,16 @@ static void on_kill(void *ctx)
     (void)ctx;
 }
 
+static bool on_origin(void *ctx, uint32_t node, uint32_t *sender, uint64_t *cycles,
+                      void (*say)(void *to, const char *line), void *to)
+{
+    (void)ctx;
+    *sender = node ^ 1;
+    *cycles = 500;
+    say(to, "origin");
+    return node == 0;
+}
+
 static uint64_t on_now(void *ctx)
 {
     (void)ctx;
@@ -66,7 +76,7 @@ static uint64_t on_now(void *ctx)
 }
 
 static const struct target_ops ops = {on_nodes,    on_slot,    on_home, on_memory, on_memory_fd,
-                                      on_describe, on_monitor, on_kill, on_now};
+                                      on_describe, on_monitor, on_kill, on_origin, on_now};
 
 static void on_send(void *ctx)
 {
@@ -108,11 +118,14 @@ void gdb_target_make(struct gdb_target *g)
     }
     rsp_init(&g->packets);
     session_init(&g->session, &g->target, &g->packets, on_send, NULL);
+    g->travel = (struct travel){.pass = TRAVEL_NOT};
+    g->session.travel = &g->travel;
 }
 
 void gdb_target_free(struct gdb_target *g)
 {
     session_free(&g->session);
+    travel_free(&g->travel);
     free(g->target.area);
     free(g->ram);
 }

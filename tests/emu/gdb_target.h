@@ -14,6 +14,7 @@ struct gdb_target {
     uint8_t *ram; /* all nodes see the same */
     struct target target;
     struct session session;
+    struct travel travel;
     struct rsp packets;
 };
 

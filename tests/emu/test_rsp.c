@@ -262,3 +262,64 @@ Test(commands, survive_nonsense, .init = make_target)
         cr_assert_lt(g.session.current, GDB_TARGET_NODES, "'%s'", packet);
     }
 }
+
+/* ---- Backwards ---- */
+
+static enum command_result result_of(const char *packet)
+{
+    strcpy(g.packets.packet, packet);
+    g.packets.bytes = strlen(packet);
+    return command_execute(&g.session);
+}
+
+Test(commands, go_back_where_the_run_can_be_repeated, .init = make_target)
+{
+    cr_expect_eq(result_of("bs"), COMMAND_STEP_BACK);
+    cr_expect_eq(g.session.back, 0u);
+    cr_expect_not(g.session.back_alone);
+    cr_expect_eq(result_of("bc"), COMMAND_GO_BACK);
+    cr_expect_eq(result_of("Hc2"), COMMAND_ANSWERED);
+    cr_expect_eq(result_of("bc"), COMMAND_GO_BACK);
+    cr_expect_eq(g.session.back, 1u, "the chosen node");
+    cr_expect(g.session.back_alone);
+    cr_expect_eq(result_of("Hc0"), COMMAND_ANSWERED);
+    cr_expect_eq(result_of("bs"), COMMAND_STEP_BACK);
+    cr_expect_not(g.session.back_alone, "any node");
+    cr_expect_eq(result_of("bx"), COMMAND_ANSWERED);
+    cr_expect_eq(result_of("qRcmd,7768656e"), COMMAND_FIND_HITS, "monitor when");
+    cr_expect_eq(result_of("qRcmd,676f746f20302e35"), COMMAND_ANSWERED, "monitor goto 0.5");
+    cr_expect(g.travel.wish == WISH_TIME && g.travel.wished.cycles == CLOCK_HZ / 2 + 1);
+    cr_expect_eq(result_of("qRcmd,676f746f206e6f77"), COMMAND_ANSWERED, "monitor goto now");
+    cr_expect_eq(result_of("qRcmd,6f726967696e"), COMMAND_ANSWERED, "monitor origin");
+    cr_expect(g.travel.wish == WISH_CALL && g.travel.wished.node == 1 && g.travel.wished.cycles == 500);
+    g.session.travel = NULL;
+    cr_expect_eq(result_of("bs"), COMMAND_ANSWERED, "nothing is recorded");
+}
+
+static void add_point(uint64_t pc, uint64_t cycles, uint64_t va, const char *old)
+{
+    struct trail_point p = {.registers = g.target.area->hart[0].now, .cycles = cycles, .before = cycles - 1, .va = va};
+
+    p.registers.x[0] = pc;
+    p.bytes = (uint8_t)strlen(old);
+    memcpy(p.old, old, p.bytes);
+    trail_add(&g.target.trail, &p);
+}
+
+Test(commands, show_a_view_and_leave_it_for_what_it_has_not, .init = make_target)
+{
+    answer_to("M11000,4:41424344");
+    add_point(0x10004, 100, 0x11001, "xy");
+    add_point(0x10008, 105, 0, "");
+    cr_expect_str_eq(answer_to("m11000,4"), "41424344", "at its end it shows the machine");
+    g.target.trail.view = 0;
+    cr_expect_str_eq(answer_to("m11000,4"), "41787944");
+    cr_expect_str_eq(answer_to("p20"), "0400010000000000");
+    cr_expect_str_eq(answer_to("Z0,10000,4"), "OK");
+    cr_expect_eq(target_place(&g.target, 0).cycles, 100u);
+    static const char *const left_for[] = {"M11000,1:00", "vCont;c", "c", "s", "qRcmd,74696d65"};
+    for (size_t i = 0; i < sizeof left_for / sizeof *left_for; i++)
+        cr_expect_eq(result_of(left_for[i]), COMMAND_LEAVE_VIEW, "%s", left_for[i]);
+    cr_expect_str_eq(answer_to("Hg2"), "OK");
+    cr_expect_eq(result_of("g"), COMMAND_LEAVE_VIEW, "another node");
+}

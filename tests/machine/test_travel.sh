@@ -41,7 +41,8 @@ gdb 'break add if k == 0' 'continue' 'continue' 'print total' 'reverse-stepi' 's
     'reverse-continue' 'info threads' 'reverse-stepi' 'continue' 'delete' 'continue'
 as_recorded "one node" 0
 same "to a breakpoint, and to the begin" "1 1" \
-    "$(after "reverse-continue" | grep -c "^Breakpoint 1, add (k=0)") $(after 'info threads' | grep -c 'runs) *_start ()')"
+    "$(after reverse-continue | grep -c "^Breakpoint 1, add (k=0)") \
+$(after 'info threads' | grep -c 'runs) *_start ()')"
 same "there is nothing before" 2 "$(grep -c 'No more reverse-execution history' gdb.out)"
 
 # ---- Single instructions: the registers on the way back are those on the way there
@@ -81,25 +82,50 @@ as_recorded "single instructions" 0
 printf 'dim = 2; nodes_per_cabinet = 3;\n' >two.conf
 record 1 -m two.conf -d 2 "$debugged" fault
 replay
-gdb 'break collect' 'continue' 'delete' 'continue' 'print node' 'watch total' 'reverse-continue' 'print total' \
-    'backtrace' 'reverse-continue' 'print total' 'info threads' 'delete' 'break work' 'reverse-continue' 'continue' \
+gdb 'info threads' 'print node' 'watch total' 'reverse-continue' 'print total' 'backtrace' \
+    'reverse-continue' 'print total' 'info threads' 'delete' 'break work' 'reverse-continue' 'continue' \
     'continue' 'delete' 'continue' 'continue'
 as_recorded "several nodes" 1
-says "from a fault" 'Thread 4 "node 3" received signal SIGSEGV'
+says "gdb begins at the fault" '^\* 4 .* fault \(node=3\)'
 same "to the last write of that node" \
     "Old value = 18 New value = 9 Old value = 9 New value = 3" "$(grep -E '^(Old|New) value' gdb.out | xargs)"
 says "where it was" '^#1 .* in work \(node=3\)'
 same "before the write" '$2 = 9 $3 = 3' "$(grep -E '^\$[23] =' gdb.out | xargs)"
-says "to a breakpoint of another node" '^Thread 2 "node 1" hit Breakpoint 3, work \(node=1\)'
+says "to a breakpoint of another node" '^Thread 2 "node 1" hit Breakpoint 2, work \(node=1\)'
 
 record 125 -d 1 "$debugged" stuck
 replay
-gdb 'continue' 'break receive' 'reverse-continue' 'print wanted' 'reverse-continue' 'info threads' 'delete' 'continue' \
+gdb 'break receive' 'reverse-continue' 'print wanted' 'reverse-continue' 'info threads' 'delete' 'continue' \
     'continue'
 as_recorded "a deadlock" 125
 says "is told again after it" 'ncube: deadlock: .*'
-same "it is told twice" 2 "$(grep -c '^ncube: deadlock' gdb.out)"
+same "it is told once" 1 "$(grep -c '^ncube: deadlock' gdb.out)"
 same "what is awaited" '$1 = 9' "$(after 'print wanted')"
+
+# ---- Steps by lines, what was hit, times and senders
+
+replay
+gdb 'break receive if wanted == 9' 'reverse-continue' 'reverse-step' 'reverse-next' 'reverse-finish' 'delete' \
+    'break add thread 1' 'reverse-continue' 'monitor when' 'continue' 'info threads' 'reverse-continue' 'kill'
+end "steps" 1 "sum 1"
+says "a condition" '^Thread 1 "node 0" hit Breakpoint 1.*, receive \(wanted=9\)'
+same "steps by lines" "main main" "$(for c in reverse-step reverse-next; do
+    after "$c" | grep -o '^main' || after "$c" | grep -o 'receive(TYPE_NEVER)\|strcmp(how, "stuck")' |
+        sed 's/.*/main/'
+done | xargs)"
+same "the hits are listed" 2 \
+    "$(after 'monitor when' | grep -c '^0\.0[0-9]* s ([0-9]* cycles) node [01]: breakpoint at 0x10')"
+
+record 0 -d 1 "$debugged"
+replay
+gdb 'break receive' 'continue' 'finish' 'monitor origin' 'continue' 'backtrace' 'monitor goto 0.001' 'continue' \
+    'monitor time' 'monitor goto 1e9' 'monitor goto soon' 'monitor origin' 'monitor goto 100' 'continue'
+as_recorded "times and senders" 0
+says "who has sent" '^what this node has read last, type 7, was sent by node 1 at 0\.0[0-9]* s$'
+says "and where" '^#[12] .* in nwrite '
+check "a time" awk '$1 == "node" && $2 == 0 && $4 == "at" && $5 >= 0.001 { found = 1 } END { exit !found }' gdb.out
+says "no time" '^give a virtual time in seconds'
+says "nothing read" '^this node has read no message yet'
 
 # ---- Ends in the middle of a pass
 
@@ -137,7 +163,7 @@ leaves "SIGTERM" 143
 exec 3>&-
 begin_pass
 exec 3>&-
-leaves "gdb goes away" 125
+leaves "gdb goes away" 0
 begin_pass
 kill -KILL "$ncube_pid"
 leaves "SIGKILL" 137

@@ -402,7 +402,8 @@ _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
  * bytes, the tag and the sender's address. */
 #define PROC_INBOX_OFFSET       952u
 #define PROC_INBOX_COUNT_OFFSET 976u
-#define PROC_SUCCESSOR_OFFSET   472u /* 0: no other program takes its place; what --check reads, as the files */
+#define PROC_SUCCESSOR_OFFSET   472u  /* 0: no other program takes its place; what --check reads, as the files */
+#define PROC_READ_SENT_OFFSET   1112u /* when the message was sent that it has taken last; 0: none */
 #define PROC_FILES_OFFSET       1352u
 #define PROC_FILES              256u
 #define FRAME_ARGUMENTS_OFFSET  80u /* in Vertex's struct trap_frame: of a call's arguments, a0-a5 */

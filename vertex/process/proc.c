@@ -24,6 +24,7 @@
 _Static_assert(offsetof(struct proc, death) == PROC_DEATH_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, inbox.first) == PROC_INBOX_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, inbox.count) == PROC_INBOX_COUNT_OFFSET, "vertex/contract/system.h");
+_Static_assert(offsetof(struct proc, monitor.recv_start_cycles) == PROC_READ_SENT_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, call) == PROC_CALL_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, vm.root) == PROC_ROOT_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, replaced) == PROC_REPLACED_OFFSET, "vertex/contract/system.h");
