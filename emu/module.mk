@@ -11,7 +11,7 @@ TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/
     emu/report/critical.c emu/report/cells.c emu/report/findings.c emu/trace/trace_put.c emu/base/memory.c \
     emu/base/progress.c
 GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c emu/debug/page_table.c \
-    emu/debug/core.c emu/debug/trail.c emu/debug/travel.c \
+    emu/debug/core.c emu/debug/session.c emu/debug/monitor.c emu/debug/trail.c emu/debug/travel.c \
     emu/base/memory.c
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
 CLIENTS_SOURCES := emu/link/clients.c emu/link/link.c emu/link/launch.c emu/link/hosts.c emu/link/machine_report.c \

@@ -4,96 +4,23 @@
  */
 #include "emu/debug/commands.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/memory.h"
-#include "emu/debug/core.h"
 #include "emu/debug/documents.h"
+#include "emu/debug/monitor.h"
 #include "vertex/contract/machine.h"
 
 #define REGISTERS_X    33u /* x0-x31, pc */
 #define REGISTERS      (REGISTERS_X + 32u + 3u)
-#define SIGNAL_BUS     10 /* gdb's number; its others are those of Linux */
 #define FAILED         "E01"
 #define REFUSE_WRITING "E.registers cannot be written: QEMU's plugins only read them; so gdb can call no function"
-
-void session_init(struct session *s, struct target *t, struct rsp *rsp, void (*send)(void *ctx), void *ctx)
-{
-    *s = (struct session){.target = t, .rsp = rsp, .send = send, .ctx = ctx, .chosen = TARGET_NO_SLOT};
-    s->go = memory_new(t->ops->nodes(t->ctx) + 1, sizeof *s->go);
-}
-
-void session_free(struct session *s)
-{
-    free(s->go);
-    free(s->document);
-    *s = (struct session){.target = NULL};
-}
 
 static uint32_t nodes(const struct session *s)
 {
     return s->target->ops->nodes(s->target->ctx);
-}
-
-/* ---- Stops ---- */
-
-/* As gdb numbers it. */
-static int signal_of_fault(uint64_t scause)
-{
-    int signal = core_signal_of(scause);
-
-    return signal == SIGBUS ? SIGNAL_BUS : signal;
-}
-
-static void say_stop(struct session *s, uint32_t node, int signal, const char *more)
-{
-    s->current = s->stopped = node;
-    snprintf(s->stop, sizeof s->stop, "T%02xthread:%x;%s", signal, node + 1, more);
-    rsp_begin(s->rsp);
-    rsp_add(s->rsp, "%s", s->stop);
-}
-
-void session_stopped(struct session *s, const struct target_event *e)
-{
-    char more[40] = "";
-
-    if (e->why == DEBUG_WATCH)
-        snprintf(more, sizeof more, "watch:%llx;", (unsigned long long)e->watch);
-    say_stop(s, e->node, e->why == DEBUG_FAULT ? signal_of_fault(e->scause) : SIGTRAP, more);
-}
-
-void session_at_begin(struct session *s, uint32_t node)
-{
-    say_stop(s, node, SIGTRAP, "replaylog:begin;");
-}
-
-void session_interrupted(struct session *s, int signal)
-{
-    uint32_t node = s->current;
-
-    for (uint32_t i = 0; !target_is_alive(s->target, node) && i < nodes(s); i++)
-        node = i;
-    say_stop(s, node, signal, "");
-}
-
-void session_ended(struct session *s, int status)
-{
-    rsp_begin(s->rsp);
-    rsp_add(s->rsp, "W%02x", (unsigned)status & 0xff);
-}
-
-void session_print(void *session, const char *line)
-{
-    struct session *s = session;
-
-    rsp_begin(s->rsp);
-    rsp_add(s->rsp, "O");
-    rsp_add_hex(s->rsp, line, strlen(line));
-    rsp_add_hex(s->rsp, "\n", 1);
-    s->send(s->ctx);
 }
 
 /* ---- Registers ---- */
@@ -341,128 +268,15 @@ static bool send_threads(struct session *s, const char *text)
 
 /* ---- monitor ---- */
 
-static void say_help(struct session *s)
-{
-    session_print(s, "monitor time         the virtual time, and the current node's clock");
-    session_print(s, "monitor nodes        what each node does or waits for");
-    session_print(s, "monitor queues       messages and drive commands under way");
-    session_print(s, "monitor kernel on    show Vertex's registers where a node is in the kernel");
-    session_print(s, "monitor kernel off   show the program's, as it was left (default)");
-    if (!s->travel)
-        return;
-    session_print(s, "monitor when         each time that a breakpoint or watchpoint was hit so far");
-    session_print(s, "monitor goto TIME    then `continue` goes to that virtual time, in seconds, either way");
-    session_print(s, "monitor origin       then `continue` goes to where the message was sent that the node read last");
-}
-
-static void set_kernel(struct session *s, bool on)
-{
-    s->target->kernel = on;
-    session_print(s, on ? "nodes in the kernel show Vertex; type 'maint flush register-cache'"
-                        : "nodes in the kernel show their program; type 'maint flush register-cache'");
-}
-
-/* The clock of the node that has stopped is ahead of what has taken effect in the machine. */
-static void say_clock(struct session *s)
-{
-    char line[96];
-    uint64_t cycles;
-
-    if (!target_clock(s->target, s->current, &cycles))
-        return;
-    snprintf(line, sizeof line, "node %u stands at %.6f s (%llu cycles)", s->current, (double)cycles / CLOCK_HZ,
-             (unsigned long long)cycles);
-    session_print(s, line);
-}
-
-static void wish(struct session *s, enum travel_wish what, uint32_t node, uint64_t cycles)
-{
-    char line[128];
-
-    s->travel->wish = what;
-    s->travel->wished = (struct target_place){cycles, node};
-    snprintf(line, sizeof line, "`continue` goes to %.6f s", (double)cycles / CLOCK_HZ);
-    session_print(s, line);
-}
-
-static void wish_time(struct session *s, const char *text)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-
-    if (end == text || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
-        session_print(s, "give a virtual time in seconds, as: monitor goto 0.0125");
-    else
-        wish(s, WISH_TIME, 0, (uint64_t)(seconds * CLOCK_HZ + 0.5) + 1);
-}
-
-static void wish_origin(struct session *s)
-{
-    uint32_t sender;
-    uint64_t cycles;
-
-    if (s->target->ops->origin(s->target->ctx, s->current, &sender, &cycles, session_print, s))
-        wish(s, WISH_CALL, sender, cycles);
-}
-
-static void say_when(struct session *s)
-{
-    const struct travel *v = s->travel;
-    struct target_place present;
-    char line[160];
-
-    travel_knows_hits(v, s->target, s->stopped, &present);
-    if (v->lost.cycles > 0)
-        session_print(s, "earlier ones are not kept");
-    for (size_t i = 0; i < v->hits && target_is_before(&v->hit[i].place, &present); i++) {
-        const struct target_hit *h = &v->hit[i];
-        bool watch = h->why == DEBUG_WATCH;
-
-        snprintf(line, sizeof line, "%.6f s (%llu cycles) node %u: %s 0x%llx", (double)h->place.cycles / CLOCK_HZ,
-                 (unsigned long long)h->place.cycles, h->place.node, watch ? "access to" : "breakpoint at",
-                 (unsigned long long)(watch ? h->watch : h->pc));
-        session_print(s, line);
-    }
-}
-
-/* What needs a run that can be repeated. Returns false if the word is none of these. */
-static bool monitor_travel(struct session *s, const char *words)
-{
-    if (!s->travel)
-        return false;
-    if (strncmp(words, "goto ", 5) == 0)
-        wish_time(s, words + 5);
-    else if (strcmp(words, "origin") == 0)
-        wish_origin(s);
-    else if (strcmp(words, "when") == 0)
-        say_when(s);
-    else
-        return false;
-    return true;
-}
-
 static bool execute_monitor(struct session *s, const char *text)
 {
-    char words[256], line[320];
+    char words[256];
     size_t n = strlen(text) / 2;
 
     if (n >= sizeof words || !rsp_read_bytes(&text, words, n) || *text != '\0')
         return false;
     words[n] = '\0';
-    if (monitor_travel(s, words)) {
-        rsp_begin(s->rsp);
-        return ok(s);
-    }
-    if (strcmp(words, "help") == 0 || words[0] == '\0') {
-        say_help(s);
-    } else if (strcmp(words, "kernel on") == 0 || strcmp(words, "kernel off") == 0) {
-        set_kernel(s, strcmp(words, "kernel on") == 0);
-    } else if (!s->target->ops->monitor(s->target->ctx, words, session_print, s)) {
-        snprintf(line, sizeof line, "no monitor command '%s'; try: monitor help", words);
-        session_print(s, line);
-    }
-    if (strcmp(words, "time") == 0)
-        say_clock(s);
+    monitor_execute(s, words);
     rsp_begin(s->rsp);
     return ok(s);
 }

@@ -2,12 +2,10 @@
  * The debugger's end in ncube (stub.h): the socket, and when the program runs or stands. While it runs, the arrival of
  * bytes rings ncube's doorbell by SIGIO (signals.h).
  */
-#define _GNU_SOURCE /* accept4, O_ASYNC */
+#define _GNU_SOURCE /* accept4 */
 #include "emu/debug/stub.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -20,6 +18,7 @@
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
 #include "emu/debug/commands.h"
+#include "emu/debug/sockets.h"
 #include "emu/debug/travel.h"
 
 #define SEND_LIMIT_S 10 /* of the host's time: a gdb that reads nothing for so long counts as gone */
@@ -60,34 +59,12 @@ struct stub {
 
 /* ---- Sockets ---- */
 
-static int listen_on(uint16_t *port)
-{
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(*port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t bytes = sizeof address;
-    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 1) != 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &bytes) != 0) {
-        int reason = errno;
-
-        close(fd);
-        errno = reason;
-        return -1;
-    }
-    *port = ntohs(address.sin_port);
-    return fd;
-}
-
 struct stub *stub_new(uint16_t port, int look_ms, char *error, size_t error_bytes)
 {
     struct stub *s = memory_new(1, sizeof *s);
 
     *s = (struct stub){.fd = -1, .port = port, .look_ms = look_ms > 0 ? look_ms : SIGNALS_FOREVER};
-    s->listener = listen_on(&s->port);
+    s->listener = socket_listen(&s->port);
     if (s->listener >= 0)
         return s;
     snprintf(error, error_bytes, "cannot wait for gdb on port %u: %s; give another port, or --gdb alone for a free one",
@@ -116,20 +93,6 @@ size_t stub_poll(const struct stub *s, struct pollfd *p)
 {
     p[0] = (struct pollfd){.fd = s->fd < 0 ? s->listener : s->fd, .events = POLLIN};
     return s->fd >= 0 || s->begun || !s->expects;
-}
-
-/* Has SIGIO sent when something arrives. */
-static void notify(int fd)
-{
-    fcntl(fd, F_SETOWN, getpid());
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC);
-}
-
-static bool is_readable(int fd)
-{
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-
-    return poll(&p, 1, 0) > 0;
 }
 
 enum await { AWAIT_INPUT, AWAIT_LATER, AWAIT_SIGNAL };
@@ -164,28 +127,12 @@ static void gdb_gone(struct stub *s)
     s->state = STUB_IDLE;
 }
 
-/* Returns false if gdb is gone. */
-static bool send_all(struct stub *s, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = send(s->fd, bytes, n, MSG_NOSIGNAL);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        bytes += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 static void send_answer(void *stub)
 {
     struct stub *s = stub;
 
     s->frame_bytes = rsp_frame(&s->rsp, s->frame);
-    if (s->fd >= 0 && !send_all(s, s->frame, s->frame_bytes))
+    if (s->fd >= 0 && !socket_send(s->fd, s->frame, s->frame_bytes))
         shutdown(s->fd, SHUT_RDWR); /* the next read finds the end */
 }
 
@@ -199,7 +146,7 @@ static bool accept_gdb(struct stub *s)
         return false;
     setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    notify(s->fd);
+    socket_notify(s->fd);
     rsp_init(&s->rsp);
     session_init(&s->session, &s->target, &s->rsp, send_answer, s);
     s->session.travel = s->goes_back ? &s->travel : NULL;
@@ -223,7 +170,7 @@ static bool receive(struct stub *s)
 
 static void acknowledge(struct stub *s, char c)
 {
-    if (!s->session.no_acks && !send_all(s, &c, 1))
+    if (!s->session.no_acks && !socket_send(s->fd, &c, 1))
         shutdown(s->fd, SHUT_RDWR);
 }
 
@@ -343,7 +290,7 @@ static void execute_all(struct stub *s)
             execute_packet(s);
         else if (item == RSP_BAD)
             acknowledge(s, '-');
-        else if (item == RSP_RESEND && !s->session.no_acks && !send_all(s, s->frame, s->frame_bytes))
+        else if (item == RSP_RESEND && !s->session.no_acks && !socket_send(s->fd, s->frame, s->frame_bytes))
             shutdown(s->fd, SHUT_RDWR);
 }
 
@@ -405,14 +352,14 @@ static void turn_away(const struct stub *s)
  * state has changed. */
 static bool listen_to_gdb(struct stub *s)
 {
-    if (s->fd < 0 && !s->begun && !s->expects && is_readable(s->listener))
+    if (s->fd < 0 && !s->begun && !s->expects && socket_is_readable(s->listener))
         turn_away(s);
-    if (s->fd < 0 && s->begun && s->state == STUB_IDLE && is_readable(s->listener) && accept_gdb(s)) {
+    if (s->fd < 0 && s->begun && s->state == STUB_IDLE && socket_is_readable(s->listener) && accept_gdb(s)) {
         s->state = STUB_HALTING;
         target_hold_all(&s->target);
         return true;
     }
-    if (s->fd < 0 || (s->state != STUB_RUNNING && s->state != STUB_SEEKING) || !is_readable(s->fd))
+    if (s->fd < 0 || (s->state != STUB_RUNNING && s->state != STUB_SEEKING) || !socket_is_readable(s->fd))
         return false;
     if (!receive(s)) {
         gdb_gone(s);
@@ -592,7 +539,7 @@ void stub_attach(struct stub *s, struct debug_area *area, uint32_t slots, const 
     s->target = (struct target){
         .area = area, .slots = slots, .ops = ops, .ctx = ctx, .kernel = s->target.kernel, .trail = s->target.trail};
     trail_clear(&s->target.trail);
-    notify(s->listener);
+    socket_notify(s->listener);
 }
 
 void stub_expect(struct stub *s)
