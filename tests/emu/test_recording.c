@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "emu/record/recording.h"
+#include "tests/emu/recording_version.h"
 #include "tests/emu/scratch.h"
 #include "vertex/contract/errors.h"
 
 #define ABOUT(format, timing) "{\"format\": " format ", \"timing\": " timing "}"
+#define ABOUT_THIS            ABOUT(THIS_FORMAT, THIS_TIMING)
 
 /* libarchive loses its buffer when a write fails. */
 const char *__lsan_default_suppressions(void);
@@ -72,7 +74,7 @@ static const struct recorded_request request = {1, 2, 0x8023, 77};
 /* A run with some of everything. Data of replies is long, or short, or the same. */
 static void write_all(const char *path)
 {
-    struct recording *r = begin(path, ABOUT("1", "1"));
+    struct recording *r = begin(path, ABOUT_THIS);
     struct recorded_calls *c = recording_calls(r, "writes");
     char data[5000];
 
@@ -146,7 +148,7 @@ Test(recording, equal_data_is_kept_once)
 Test(recording, many_replies_come_again_in_their_order)
 {
     const char *path = in_scratch("run.ncr");
-    struct recording *r = begin(path, ABOUT("1", "1"));
+    struct recording *r = begin(path, ABOUT_THIS);
     const size_t long_bytes = 60001, longs = 211, shorts = 70001;
     uint8_t *bytes = malloc(long_bytes);
     size_t n;
@@ -203,7 +205,7 @@ Test(recording, files_come_again_with_their_holes)
     char name[RECORDING_PATH_BYTES], byte;
     int image = memfd_create("image", 0), program = memfd_create("program", 0);
     const struct file_extent extent[] = {{1 << 20, 3}, {3 << 20, 1}};
-    struct recording *r = begin(path, ABOUT("1", "1"));
+    struct recording *r = begin(path, ABOUT_THIS);
 
     cr_assert_eq(pwrite(image, "xyz", 3, 1 << 20), 3);
     cr_assert_eq(pwrite(image, "!", 1, 3 << 20), 1);
@@ -325,9 +327,9 @@ Test(recording, another_version_is_refused)
 {
     const char *path = in_scratch("run.ncr");
 
-    cr_assert_eq(end(begin(path, ABOUT("2", "1"))), 0);
+    cr_assert_eq(end(begin(path, ABOUT("2", THIS_TIMING))), 0);
     expect_refused(path, "a recording of version 2, which this ncube cannot read: it reads version 1");
-    cr_assert_eq(end(begin(path, ABOUT("1", "99"))), 0);
+    cr_assert_eq(end(begin(path, ABOUT(THIS_FORMAT, "99"))), 0);
     expect_refused(path, "version 99 of the machine's timing");
     cr_assert_eq(end(begin(path, "{}")), 0);
     expect_refused(path, "no recording of ncube");
@@ -337,7 +339,7 @@ Test(recording, another_version_is_refused)
 
 Test(recording, on_a_full_disk_there_is_none)
 {
-    struct recording *r = begin("/dev/full", ABOUT("1", "1"));
+    struct recording *r = begin("/dev/full", ABOUT_THIS);
 
     cr_expect_eq(end(r), -1);
     cr_expect_str_eq(error, "/dev/full: No space left on device; there is no recording");
@@ -354,7 +356,7 @@ Test(recording, an_older_file_stays_when_writing_fails)
     for (size_t i = 0; i < 1 << 20; i++)
         noise[i] = (char)rand();
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &little), 0);
-    struct recording *r = begin(path, ABOUT("1", "1"));
+    struct recording *r = begin(path, ABOUT_THIS);
     recording_note_input(r, noise, 1 << 20);
     cr_expect_eq(end(r), -1);
     cr_expect_not_null(strstr(error, "File too large; there is no recording"), "%s", error);

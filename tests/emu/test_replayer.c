@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "emu/machine/recorded.h"
+#include "tests/emu/recording_version.h"
 #include "tests/emu/scratch.h"
 
 #define NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" /* SHA-256 of an empty file */
-#define HEAD    "{\"format\": 1, \"timing\": 1, "
+#define HEAD    "{\"format\": " THIS_FORMAT ", \"timing\": " THIS_TIMING ", "
 #define PARTS   "\"parts\": {\"vertex.elf\": \"" NOTHING "\"}, "
 #define MACHINE "\"machine\": {\"name\": \"m.conf\", \"dimension\": 2, \"set\": [\"dim=2\"]}, "
 #define SIZES   "\"stack_bytes\": 1, \"heap_bytes\": 2, \"comm_bytes\": 3, "
