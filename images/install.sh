@@ -93,7 +93,8 @@ install_host_library() {
 }
 
 install_pages() {
-    for page in $("$here/images/pages.sh" "$root/share/man"); do
+    pages=$("$here/images/pages.sh" "$root/share/man" "$build/include")
+    for page in $pages; do
         own "share/man/$page"
     done
 }

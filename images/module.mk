@@ -251,9 +251,9 @@ PROGRAMS += $(MEASURE)
 
 # The manual pages: man -M build/man
 MAN := $(B)/man/man1/ncube.1
-$(MAN): images/pages.sh $(wildcard docs/man/*/*)
+$(MAN): images/pages.sh $(wildcard docs/man/*/*) $(MPI_HEADERS)
 	@rm -rf $(B)/man
-	@images/pages.sh $(B)/man >/dev/null
+	@images/pages.sh $(B)/man $(B)/include >/dev/null
 
 PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS) $(EXAMPLES) $(MAN)
 

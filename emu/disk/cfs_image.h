@@ -1,6 +1,6 @@
 /*
- * Files of the Concurrent File System [P2 section 3.0] on the images of a machine (docs/cfs.md, On the disks): a text on
- * disk 0, the pointers on the home disk, the blocks on all.
+ * Files of the Concurrent File System [P2 section 3.0] on the images of a machine (docs/cfs.md, On the disks): a text
+ * on disk 0, the pointers on the home disk, the blocks on all.
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES).
  */

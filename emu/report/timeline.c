@@ -154,6 +154,8 @@ static void sort_nodes(struct timeline *t)
         t->phase[i].node = new_index[t->phase[i].node];
     for (size_t i = 0; i < t->requests; i++)
         t->request[i].node = new_index[t->request[i].node];
+    for (size_t i = 0; i < t->waitings; i++)
+        t->waiting[i].node = new_index[t->waiting[i].node];
     free(new_index);
 }
 

@@ -1,6 +1,6 @@
 /*
- * What the drivers of families' trees have in common: which paths are theirs, who may do what, where lseek goes. Inline:
- * a driver is also in a segment of its own (images/program.ld).
+ * What the drivers of families' trees have in common: which paths are theirs, who may do what, where lseek goes.
+ * Inline: a driver is also in a segment of its own (images/program.ld).
  */
 #ifndef LIBPIO_SERVER_DRIVER_H
 #define LIBPIO_SERVER_DRIVER_H

@@ -18,8 +18,8 @@
  * only once it has come. Two kinds of callers use the cache:
  *
  *   askers      never wait: they are told that the part is there, or are called when it is
- *   the fiber   waits where an asker would be called: ext2 is synchronous (loop.h). It has two buffers of its own, so it
- *               never waits in turn, and it may write others to make room for what it brings
+ *   the fiber   waits where an asker would be called: ext2 is synchronous (loop.h). It has two buffers of its own, so
+ *               it never waits in turn, and it may write others to make room for what it brings
  *
  * While the fiber waits, askers may use the cache. Whoever drives the disk calls data_cache_reap when one of its
  * commands has ended, as long as there are askers.

@@ -31,8 +31,8 @@ printf 'dim = 3;\nnodes_per_cabinet = 3;\n' >three.conf
 traced() {
     local name=$1
     shift
-    "$@" run -d 3 -m three.conf --trace "$name.trace" --stats="$name.json" "$build/guest/exact" receive 17 >"$name.out" \
-        2>&1
+    "$@" run -d 3 -m three.conf --trace "$name.trace" --stats="$name.json" "$build/guest/exact" receive 17 \
+        >"$name.out" 2>&1
     cat "$name.out" "$name.trace" | sha256sum
 }
 

@@ -126,26 +126,31 @@ Test(timeline, facts_are_of_the_programs_time)
     timeline_free(&t);
 }
 
-/* A wait counts from the program's begin on. */
+/* A wait counts from the program's begin on, which is that of the node that begins last. */
 Test(timeline, waits_in_calls_are_counted)
 {
+#define USER(tid, ts) "{\"ph\":\"X\",\"pid\":1,\"tid\":" tid ",\"ts\":" ts ",\"dur\":5,\"name\":\"user\"}"
 #define WAIT(tid, ts, dur, communicator)                                                                        \
     "{\"ph\":\"X\",\"pid\":1,\"tid\":" tid ",\"ts\":" ts ",\"dur\":" dur ",\"cat\":\"message\",\"name\":\"w\"," \
     "\"args\":{\"call\":\"MPI_Recv\",\"communicator\":\"" communicator "\"}},\n"
-    static const char text[] = HEAD WAIT(
-        "0", "10", "30",
-        "a") "{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"ts\":20,\"dur\":5,\"name\":\"user\"},\n" WAIT("1", "40", "10", "a")
-        WAIT("0", "60", "5", "b") "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":100,\"dur\":5,\"name\":\"user\"}\n]}\n";
+    static const char begins[] = HEAD USER("1", "10") ",\n" USER("0", "20") ",\n";
+    static const char waits[] = WAIT("0", "15", "25", "a") WAIT("1", "40", "10", "a") WAIT("0", "60", "5", "b");
+    static const char ends[] = USER("1", "100") END;
+    char text[sizeof begins + sizeof waits + sizeof ends];
     struct timeline t;
     struct reader r;
     struct facts f;
 
+    snprintf(text, sizeof text, "%s%s%s", begins, waits, ends);
     read_text(&t, &r, text, sizeof text);
     cr_assert_eq(reader_end(&r), 0, "%s", r.error);
     facts_count(&f, &t);
     cr_assert_eq(f.calls, 2);
     cr_expect_str_eq(t.name[f.call[0].communicator], "a");
     cr_expect_str_eq(t.name[f.call[0].call], "MPI_Recv");
+    cr_expect_eq(f.call[0].times, 2);
+    cr_expect_eq(f.call[0].total, 30 * US);
+    cr_expect_eq(f.call[0].longest, 20 * US);
     cr_expect_eq(f.call[1].times, 1);
     cr_expect_eq(f.call[1].total, 5 * US);
     cr_expect_eq(f.call[1].longest_node, 0);

@@ -294,7 +294,7 @@ _Static_assert(sizeof(struct ncu_cause) == 64, "ncu_cause layout");
  * on both sides for the payload. All 0: no extra charge. */
 struct software_cost {
     uint32_t send_cycles, receive_cycles;
-    uint32_t kb_cycles; /* for each 1024 bytes */
+    uint32_t kb_cycles;    /* for each 1024 bytes */
     uint32_t after_cycles; /* I/O node: nsdisk's, when its reply to a family's request has left; 0: it does not wait */
 };
 
