@@ -24,7 +24,7 @@ TestSuite(striped_kills, .timeout = 7200);
 #define FIRST_IO     0x4000
 #define FRONT_END    0x8000
 #define MOMENTS_MAX  2000
-#define SAMPLE_EVERY 67
+#define SAMPLE_EVERY 131
 #define WAITS_US     2000000 /* until a run with a dead node ends */
 #define NEVER_US     2000000000ul
 
