@@ -35,11 +35,11 @@ $(eval $(call host_test,nsdisk/test_loop,tests/nsdisk/several.c tests/nsdisk/dri
     $(NSDISK_LOOP) $(NSDISK_TEST)))
 NSDISK_ECHO := tests/nsdisk/echo_family.c
 $(eval $(call host_test,nsdisk/test_families,tests/nsdisk/drives.c $(NSDISK_ECHO) $(NSDISK_LOOP) $(NSDISK_TEST)))
-$(eval $(call host_test,nsdisk/test_cfs,tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c $(NSDISK_FAMILIES) \
-    $(NSDISK_LOOP) $(NSDISK_TEST)))
+CFS_TEST := tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)
+$(eval $(call host_test,nsdisk/test_cfs,$(CFS_TEST)))
+$(eval $(call host_test,nsdisk/test_cfs_lasting,$(CFS_TEST)))
 # With the client of programs
-$(eval $(call host_test,nsdisk/test_cfs_stops,tests/nsdisk/cfs_client.c tests/nsdisk/cfs_lab.c tests/nsdisk/drives.c \
-    $(CFS_CORE) $(SERVERS_CORE) $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_cfs_stops,tests/nsdisk/cfs_client.c $(CFS_CORE) $(SERVERS_CORE) $(CFS_TEST)))
 # The client of Clusterfile and its servers in one process
 CLF_TEST := tests/libpio/clf_world.c tests/libpio/random_pattern.c tests/nsdisk/cfs_lab.c \
     tests/nsdisk/drives.c $(CLF_CORE) $(SERVERS_CORE) $(addprefix libpio/group/two_phase,.c _window.c) \
