@@ -5,8 +5,8 @@
  * collective call it sends these servers one request after the other, perhaps of no bytes, until it has no more: the
  * servers know who is done, so the members need not tell each other, and one that ends is waited for no longer.
  *
- * Only a view is agreed on by messages between the members. Who waits there asks the server of the file's first part
- * now and then which member has ended: each is known to it by an attachment of its own, and it hears of ends.
+ * Members exchange messages only when they set views. A member that waits for these now and then asks the server of the
+ * file's first part which member has ended: the server knows each by an attachment of its own, and is told of ends.
  */
 #include <stdlib.h>
 
