@@ -1,6 +1,6 @@
 /*
- * A lab (cfs_lab.h) with three disks, and client 1's requests to the servers of the Concurrent File System, one function
- * each. Those that return an int32_t give the reply's status; its payload is in the lab.
+ * A lab (cfs_lab.h) with three disks, and client 1's requests to the servers of the Concurrent File System, one
+ * function each. Those that return an int32_t give the reply's status; its payload is in the lab.
  */
 #ifndef TESTS_NSDISK_CFS_REQUESTS_H
 #define TESTS_NSDISK_CFS_REQUESTS_H

@@ -1,6 +1,6 @@
 /*
- * What the servers of the Concurrent File System leave on the disks: what was synced lasts, also over a power cut at any
- * write; random requests; damaged heads and names. e2fsck judges the disks after each.
+ * What the servers of the Concurrent File System leave on the disks: what was synced lasts, also over a power cut at
+ * any write; random requests; damaged heads and names. e2fsck judges the disks after each.
  */
 #include "tests/nsdisk/cfs_requests.h"
 
