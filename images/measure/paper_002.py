@@ -435,9 +435,7 @@ SECTIONS = [
     ("place", "Section 6.1: other nodes", section_place),
     ("spread", "Section 5.0: six runs", section_spread)]
 
-
-def study(lab, path, size, full):
-    return Study(lab, path, size, full)
+study = Study
 
 
 def introduce(x, page):

@@ -18,7 +18,7 @@ PAPER_SIEVED = {1024: 13628416, 2048: 54519808, 3072: 114285568, 4096: 150982656
 
 
 class Study:
-    def __init__(self, lab, path, full):
+    def __init__(self, lab, path, _size, full):
         self.lab, self.machine, self.full = lab, Machine(lab, path), full
         self.tables = [1024, 2048, 3072, 4096] if full else [1024]
         self.sizes = [128, 256, 512, 1024, 2048, 4096] if full else [256, 1024]
@@ -265,9 +265,7 @@ SECTIONS = [
     ("grain", "Figures 8.10 to 8.13: granularity", section_grain),
     ("claims", "The claims", section_claims)]
 
-
-def study(lab, path, _size, full):
-    return Study(lab, path, full)
+study = Study
 
 
 def introduce(x, page):

@@ -37,7 +37,7 @@ class Bench:
 
 
 class Study:
-    def __init__(self, lab, path, full):
+    def __init__(self, lab, path, _size, full):
         self.lab, self.machine, self.full = lab, Machine(lab, path), full
         self.phases = 10 if full else 3
         self.doubles = 64 if full else 16  # of a virtual processor; 32 MB as in the paper, or 8
@@ -368,9 +368,7 @@ SECTIONS = [
     ("more", "Ablations", section_ablations),
     ("bytes", "The same bytes", section_bytes)]
 
-
-def study(lab, path, _size, full):
-    return Study(lab, path, full)
+study = Study
 
 
 def introduce(x, page):
