@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,15 @@ static void arrive(void *arg, uint64_t now_cycles)
     free(m);
 }
 
+/* Lets a cause come to a hart; `order`: among those of one time. */
+static void arrive_at(struct play *p, uint32_t to, uint64_t cycles, uint32_t order)
+{
+    struct message *m = memory_new(1, sizeof *m);
+
+    *m = (struct message){p, to};
+    eventq_add(p->events, cycles, order, arrive, m);
+}
+
 static bool execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
 {
     struct play *p = ctx;
@@ -66,10 +76,11 @@ static bool execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, 
     if (op != NCU_CAUSES || p->causes[hart] > 0) /* one that finds none may pass */
         note(p, now_cycles, hart, op * 100 + (op == NCU_SEND ? (uint32_t)arg[0] : p->causes[hart]));
     if (op == NCU_SEND) {
-        struct message *m = memory_new(1, sizeof *m);
-
-        *m = (struct message){p, (uint32_t)arg[0]};
-        eventq_add(p->events, now_cycles + MESSAGE_CYCLES - p->cast->sooner_cycles + 3 * hart, hart, arrive, m);
+        arrive_at(p, (uint32_t)arg[0], now_cycles + MESSAGE_CYCLES - p->cast->sooner_cycles + 3 * hart, hart);
+        return true;
+    }
+    if (op == NCU_TIMER) {
+        arrive_at(p, hart, arg[0], hart);
         return true;
     }
     if (op == NCU_FAULT) {
@@ -123,10 +134,7 @@ static bool finished(void *ctx)
 /* A message is sent from outside: it starts now. */
 static void disturb(struct play *p)
 {
-    struct message *m = memory_new(1, sizeof *m);
-
-    *m = (struct message){p, play_draw(&p->drawn) % HARTS};
-    eventq_add(p->events, sched_now(p->sched) + MESSAGE_CYCLES, HARTS, arrive, m);
+    arrive_at(p, play_draw(&p->drawn) % HARTS, sched_now(p->sched) + MESSAGE_CYCLES, HARTS);
 }
 
 static bool arm_is_clear(void *ctx, uint32_t hart)
@@ -152,6 +160,8 @@ static bool same_state(void *ctx, uint32_t hart)
 
     p->keeps[hart] = false;
     p->counts.same += same;
+    if (p->cast->ends_at_same > 0 && p->counts.same == p->cast->ends_at_same)
+        raise(SIGTERM);
     return same;
 }
 

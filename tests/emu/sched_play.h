@@ -24,6 +24,8 @@
 #define TRAP_CYCLES 50u /* at least so long the kernel takes from ENTER to a SEND, */
 #define WAKE_CYCLES 20u /* and from CAUSES or IDLE */
 
+#define TIMER_CYCLES 9u
+
 #define TAKEN_MOST 2u /* causes by one CAUSES or IDLE; then the kernel asks for more */
 
 #define QUANTUM_CYCLES 150u /* blocks take up to 300 */
@@ -31,12 +33,12 @@
 /* ---- What is played ---- */
 
 /* A block of user code, and the trap that it ends in. */
-enum trap { TRAP_NONE, TRAP_SEND, TRAP_ASK, TRAP_WORK, TRAP_WAIT };
+enum trap { TRAP_NONE, TRAP_SEND, TRAP_ASK, TRAP_WORK, TRAP_TIMER, TRAP_WAIT };
 
 struct step {
     enum trap trap;
     uint32_t user_cycles, kernel_cycles;
-    uint32_t to;      /* a SEND's destination */
+    uint32_t to;      /* a SEND's destination; a TIMER goes off TIMER_CYCLES later, and for each again */
     uint32_t times;   /* the step is played, in a row; 0: once */
     uint32_t sends;   /* messages of a SEND; 0: one */
     unsigned host_us; /* that the block takes on the host, at least */
@@ -68,6 +70,7 @@ struct cast {
     uint64_t limit_cycles;  /* of virtual time; 0: none */
     uint32_t sooner_cycles; /* messages come so much sooner than the lookahead promises */
     bool spells;            /* are wanted, in order: no trap begins out of turn */
+    uint64_t ends_at_same;  /* SIGTERM comes when so many states have been found the same; 0: never */
     unsigned disturb_every; /* of the pauses: then a message is sent from outside, as from a front end; 0: none */
     void (*write)(struct step script[HARTS][STEPS], unsigned seed);
 };

@@ -70,7 +70,7 @@ static uint64_t cycles_left_to_pass(const struct player *a)
 }
 
 /* A message to itself comes sooner than an answer from another. */
-static void limit_pass(struct player *a, uint32_t op, uint32_t to)
+static void limit_pass(struct player *a, uint32_t op, uint64_t to)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     const struct control *c = a->play->harts.control;
@@ -80,7 +80,7 @@ static void limit_pass(struct player *a, uint32_t op, uint32_t to)
         s->pass_cycles = a->clock - s->base_cycles + after;
 }
 
-static void post_op(struct player *a, uint32_t op, uint32_t to)
+static void post_op(struct player *a, uint32_t op, uint64_t to)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
 
@@ -359,6 +359,8 @@ static void play_trap(struct player *a, const struct step *step)
     a->clock += cycles_unless(a, CHEAT_IN_TRAP, TRAP_CYCLES + step->kernel_cycles);
     for (uint32_t n = step->sends > 0 ? step->sends : 1; n > 0 && step->trap == TRAP_SEND; n--)
         post(a, step->to);
+    if (step->trap == TRAP_TIMER)
+        post_op(a, NCU_TIMER, a->clock + TIMER_CYCLES * (1 + step->to));
     if (step->trap == TRAP_ASK || step->trap == TRAP_WAIT)
         wait_for_causes(a, step);
     attend(a);

@@ -8,6 +8,9 @@
 
 #include "tests/emu/sched_play.h"
 
+/* A second of virtual time: SCHED_RUN_AHEAD_CYCLES. */
+#define MOST_AHEAD 20000000u
+
 static const struct direction ahead = {.strict = false}, strict = {.strict = true, .lookahead_cycles = 64};
 
 /* The cast of one seed, ahead and in strict mode. */
@@ -221,6 +224,21 @@ Test(sched, harts_that_poll_do_the_same_when_they_are_not_executed)
     cr_expect_gt(same, 100, "%lu", same);
 }
 
+/* Then no hart runs any more, and only virtual time goes on. */
+Test(sched, a_signal_ends_a_machine_in_which_all_harts_poll)
+{
+    struct cast c = cast_usual(1);
+
+    for (uint32_t h = 0; h < HARTS; h++)
+        c.part[h] = (struct part){.life = LIFE_POLLS};
+    c.ends_at_same = HARTS;
+    struct play *p = play_begin(&c, ahead);
+    cr_assert_eq(sched_run(p->sched, MOST_AHEAD), SCHED_STOPPED);
+    cr_expect_eq(p->counts.same, HARTS);
+    cr_expect_lt(sched_now(p->sched), MOST_AHEAD);
+    play_free(p);
+}
+
 static uint32_t count_within(const struct play *p, uint64_t limit_cycles)
 {
     uint32_t n = 0;
@@ -346,9 +364,6 @@ Test(sched, what_comes_in_a_pause_comes_before_all_traps_that_have_not_passed)
         play_free(p);
     }
 }
-
-/* A second of virtual time: RUN_AHEAD_CYCLES. */
-#define MOST_AHEAD 20000000u
 
 Test(sched, a_loop_without_end_comes_back_and_the_others_go_on)
 {
