@@ -68,13 +68,15 @@ def other_compiler():
 
 
 def update_figures(lab, check):
-    """All blocks are measured side by side; a page gets those that it names. A sample of the rows changes nothing."""
+    """All blocks are measured side by side; a page gets those that it names. A sample is half of the blocks, drawn by
+    the version, without some rows, and changes nothing."""
     there = {name: text for path in page.pages_with_blocks() for name, text in page.blocks(path)}
     known = [name for name in there if name in figures.BLOCKS]
-    blocks = dict(zip(known, page.each(lambda name: figures.BLOCKS[name](lab), known)))
+    drawn = random.Random(lab.seed).sample(known, (len(known) + 1) // 2) if lab.sampled else known
+    blocks = dict(zip(drawn, page.each(lambda name: figures.BLOCKS[name](lab), drawn)))
     if lab.sampled:
-        blocks.update({name: there[name] for name in known
-                       if set(blocks[name].splitlines()) <= set(there[name].splitlines())})
+        blocks.update({name: there[name] for name in known if name not in blocks or
+                       set(blocks[name].splitlines()) <= set(there[name].splitlines())})
     status = 0
     for path in page.pages_with_blocks():
         text = page.renewed(path, blocks.__getitem__)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The virtual-time figures in README and docs/ are what this build measures, without the rows that take longest; and so
-# are four rates of the paper's Figures 7 and 8, which each version of the system draws anew. make figures and make
-# paper-000 measure all.
+# The virtual-time figures in README and docs/ are what this build measures: half of the tables, which each version of
+# the system draws anew, without the rows that take longest; and so are four rates of the paper's Figures 7 and 8, drawn
+# likewise. make figures and make paper-000 measure all.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/shell.sh

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUTS        80u /* of a scenario, unless NSDISK_ALL_CUTS is set */
-#define CACHED_CUTS 3u  /* with each setting of the data cache */
+#define CUTS        25u /* of a scenario, unless NSDISK_ALL_CUTS is set */
+#define CACHED_CUTS 2u  /* with each setting of the data cache */
 #define MARKS       8
 
 struct volume v;
