@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/../shell.sh"
 
 build=$(readlink -f "$1")
-ncc="$build/bin/ncc -O1 -w"
+ncc="$build/bin/ncc -O0 -w"
 cache=${NCUBE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ncube}/unix-sources
 export LC_ALL=C
 cd "$scratch" || exit 1
