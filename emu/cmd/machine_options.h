@@ -3,7 +3,7 @@
 #define NCUBE_MACHINE_OPTIONS_H
 
 #include "emu/base/options.h"
-#include "emu/machine/machine_data.h"
+#include "emu/state/machine_data.h"
 
 /* Their arguments are a struct machine_options. The second table is of the commands that run one program. */
 extern const struct option_line machine_lines[], machine_watch_lines[];

@@ -2,7 +2,7 @@
 #include "emu/cmd/commands.h"
 #include "emu/cmd/machine_options.h"
 #include "emu/machine/replaying.h"
-#include "emu/machine/tracing.h"
+#include "emu/state/tracing.h"
 
 struct replay_words {
     struct run_options options;

@@ -1,6 +1,6 @@
 /*
  * One loop: the machine runs until there is nothing to do, a job ends, or 10 ms of the host's time have passed
- * (operate.h); then the loop serves clients (clients.c), their streams and the ends of jobs.
+ * (emu/machine/operate.h); then the loop serves clients (clients.c), their streams and the ends of jobs.
  */
 #define _GNU_SOURCE
 #include "emu/link/boot.h"
@@ -15,9 +15,9 @@
 #include "emu/base/plural.h"
 #include "emu/base/signals.h"
 #include "emu/link/clients.h"
-#include "emu/machine/debugger.h"
+#include "emu/watch/debugger.h"
 #include "emu/link/detach.h"
-#include "emu/machine/explain.h"
+#include "emu/state/explain.h"
 #include "emu/machine/operate.h"
 #include "emu/machine/run.h"
 #include "emu/hostfs/console.h"

@@ -7,7 +7,7 @@
 #include "emu/base/memory.h"
 #include "emu/base/order.h"
 #include "emu/link/machine_report.h"
-#include "emu/machine/caches.h"
+#include "emu/state/caches.h"
 
 #define HEAD_BYTES 1024u /* of an object without rows, at most */
 

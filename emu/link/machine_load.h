@@ -18,7 +18,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "emu/machine/machine_data.h"
+#include "emu/state/machine_data.h"
 
 /* The content of a LINK_ASK that asks for it. */
 #define LOAD_QUESTION "load"

@@ -9,7 +9,7 @@
 #ifndef NCUBE_ASSEMBLE_H
 #define NCUBE_ASSEMBLE_H
 
-#include "emu/machine/machine_data.h"
+#include "emu/state/machine_data.h"
 
 /* Reads the machine file and makes the front end. Returns 0 or -1; the caller calls machine_free after either. */
 int machine_configure(struct machine *m, const struct machine_options *o);

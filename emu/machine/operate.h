@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/machine/machine_data.h"
+#include "emu/state/machine_data.h"
 
 /* Runs on to an end (sched.h). Returns SCHED_FINISHED also when the machine has failed and when a signal asks for an
  * orderly end (signals.h); in a machine that is kept up also after the end of a job, and every 10 ms of the host's

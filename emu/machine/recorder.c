@@ -18,7 +18,7 @@
 #include "emu/config/overrides.h"
 #include "emu/disk/used_blocks.h"
 #include "emu/job/program.h"
-#include "emu/machine/outputs.h"
+#include "emu/state/outputs.h"
 #include "emu/machine/recorded.h"
 #include "emu/record/digest.h"
 

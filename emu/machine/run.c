@@ -9,12 +9,12 @@
 
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
-#include "emu/machine/checking.h"
-#include "emu/machine/cores.h"
-#include "emu/machine/debugger.h"
-#include "emu/machine/explain.h"
+#include "emu/watch/checking.h"
+#include "emu/watch/cores.h"
+#include "emu/watch/debugger.h"
+#include "emu/state/explain.h"
 #include "emu/machine/operate.h"
-#include "emu/machine/outputs.h"
+#include "emu/state/outputs.h"
 #include "emu/machine/recorder.h"
 #include "emu/machine/replayer.h"
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "emu/link/clients.h"
-#include "emu/machine/debugger.h"
-#include "emu/machine/explain.h"
+#include "emu/watch/debugger.h"
+#include "emu/state/explain.h"
 #include "emu/link/machine_load.h"
 #include "tests/emu/tiny_elf.h"
 #include "tests/fuzz/fuzz.h"

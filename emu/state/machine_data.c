@@ -1,0 +1,68 @@
+#include "emu/state/machine_data.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "emu/base/oneline.h"
+#include "emu/base/progress.h"
+#include "emu/job/where.h"
+
+uint64_t machine_work_ns(void *machine)
+{
+    const struct machine *m = machine;
+    uint64_t ns = 0;
+
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        ns += cabinet_work_ns(&m->cabinet[c]);
+    return ns;
+}
+
+bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va)
+{
+    char path[PATH_MAX + 64];
+
+    snprintf(path, sizeof path, "%s/vertex.elf", m->options->lib);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = fd >= 0 && where_find(fd, name, va);
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+static void say(const char *format, va_list arguments)
+{
+    char text[2 * MACHINE_ERROR_BYTES];
+
+    vsnprintf(text, sizeof text, format, arguments);
+    fflush(stdout);
+    progress_erase();
+    fprintf(stderr, "ncube: %s\n", one_line(text));
+}
+
+void machine_say(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+void machine_say_more(void *unused, const char *line)
+{
+    (void)unused;
+    fprintf(stderr, "  %s\n", line);
+}
+
+int machine_complain(struct machine *m, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    m->failed = true;
+    return -1;
+}
