@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/map/covered.h"
 #include "nsdisk/serve/pages.h"
 #include "vertex/contract/errors.h"
 
@@ -23,7 +24,7 @@
 static struct merge *make(uint32_t window_bytes)
 {
     struct merge *m = calloc(1, sizeof *m);
-    size_t bytes = window_bytes + window_bytes / 8 + VIEW_SIEVE_BYTES;
+    size_t bytes = window_bytes + covered_bytes(window_bytes) + VIEW_SIEVE_BYTES;
 
     if (!m)
         return NULL;
@@ -35,7 +36,7 @@ static struct merge *make(uint32_t window_bytes)
     pages_touch(m->window, bytes);
     m->window_bytes = window_bytes;
     m->covered = (uint64_t *)(m->window + window_bytes);
-    m->sieve = m->window + window_bytes + window_bytes / 8;
+    m->sieve = m->window + window_bytes + covered_bytes(window_bytes);
     return m;
 }
 
@@ -54,43 +55,10 @@ void merge_free(struct merge *m)
     free(m);
 }
 
-/* ---- Sets of bytes of the window ---- */
-
-static uint64_t ones_from(int64_t bit)
-{
-    return ~0ull << (bit & 63);
-}
-
-static void mark(struct merge *m, int64_t from, int64_t to)
-{
-    for (int64_t word = from >> 6; word <= (to - 1) >> 6; word++) {
-        uint64_t ones = ~0ull;
-
-        if (word == from >> 6)
-            ones &= ones_from(from);
-        if (word == (to - 1) >> 6 && (to & 63) != 0)
-            ones &= ~ones_from(to);
-        m->covered[word] |= ones;
-    }
-}
-
-/* The first byte from `from` on that is marked, or not marked if `flip` is ~0; the window's end if there is none. */
+/* The first byte from `from` on that some write has, or none has, if `flip` is ~0; the window's end: there is none. */
 static int64_t find(const struct merge *m, int64_t from, uint64_t flip)
 {
-    int64_t words = (m->bytes_used + 63) >> 6;
-
-    for (int64_t word = from >> 6; word < words; word++) {
-        uint64_t found = m->covered[word] ^ flip;
-
-        if (word == from >> 6)
-            found &= ones_from(from);
-        if (found != 0) {
-            int64_t bit = (word << 6) + __builtin_ctzll(found);
-
-            return bit < m->bytes_used ? bit : m->bytes_used;
-        }
-    }
-    return m->bytes_used;
+    return covered_find(m->covered, from, m->bytes_used, flip);
 }
 
 /* ---- Writes ---- */
@@ -127,7 +95,7 @@ struct laying {
 static void lay_bytes(struct merge *m, int64_t file, const uint8_t *from, int64_t bytes)
 {
     memcpy(m->window + (file - m->at), from, (size_t)bytes);
-    mark(m, file - m->at, file - m->at + bytes);
+    covered_add(m->covered, file - m->at, file - m->at + bytes);
 }
 
 static bool lay_run(void *ctx, const struct plan_run *run)
@@ -182,7 +150,7 @@ static void lay(struct merge *m, int64_t wanted)
     }
     m->at -= m->at % m->inode->fs->block_bytes;
     m->bytes_used = end - m->at < m->window_bytes ? end - m->at : m->window_bytes;
-    memset(m->covered, 0, (size_t)((m->bytes_used + 63) >> 6) * sizeof *m->covered);
+    memset(m->covered, 0, covered_bytes(m->bytes_used));
     for (uint32_t i = 0; i < m->writes; i++)
         lay_write(m, &m->write[i]);
 }
