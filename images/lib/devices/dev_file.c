@@ -85,19 +85,18 @@ static int stat_unpack(long result, struct stat *st, const struct file_stat *fro
 {
     if (result < 0)
         return (int)result;
-    memset(st, 0, sizeof *st);
-    st->st_dev = from->dev;
-    st->st_ino = from->ino;
-    st->st_mode = from->mode;
-    st->st_nlink = (nlink_t)from->nlink;
-    st->st_uid = from->uid;
-    st->st_gid = from->gid;
-    st->st_size = (off_t)from->size_bytes;
-    st->st_blksize = (blksize_t)from->block_bytes;
-    st->st_blocks = (blkcnt_t)from->blocks_512;
-    st->st_atime = from->atime_s;
-    st->st_mtime = from->mtime_s;
-    st->st_ctime = from->ctime_s;
+    *st = (struct stat){.st_dev = from->dev,
+                        .st_ino = from->ino,
+                        .st_mode = from->mode,
+                        .st_nlink = (nlink_t)from->nlink,
+                        .st_uid = from->uid,
+                        .st_gid = from->gid,
+                        .st_size = (off_t)from->size_bytes,
+                        .st_atime = from->atime_s,
+                        .st_mtime = from->mtime_s,
+                        .st_ctime = from->ctime_s,
+                        .st_blksize = (blksize_t)from->block_bytes,
+                        .st_blocks = (blkcnt_t)from->blocks_512};
     return 0;
 }
 
