@@ -9,7 +9,8 @@
  *   ext2_walk.c    paths
  *   ext2_dir.c     the entries of one directory
  *   ext2_data.c    reading, writing and resizing
- *   ext2_cached.c  reading and writing through the data cache
+ *   ext2_direct.c  bytes between a file's blocks and the caller
+ *   ext2_cached.c  the same through the data cache
  *   ext2_super.c   the superblock, mount, unmount
  *   ext2_inode.c   the inodes that callers hold
  *   ext2_map.c     file block -> disk block, through up to three levels of indirect blocks
@@ -126,7 +127,8 @@ struct ext2 {
     char volume[16];
     struct blockdev dev;
     struct cache *cache;
-    struct data_cache *data;   /* of files' data; NULL: none */
+    struct data_cache *data; /* of files' data; NULL: none */
+    const struct ext2_way *way;
     struct data_waiter *asker; /* set: the next read of an absent block asks for it, and clears this; NULL: it waits */
     struct ext2_env env;
     /* settled at mount */
@@ -294,25 +296,54 @@ int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t
  * was. -N_EFBIG, -N_ENOSPC. */
 int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, uint32_t bytes);
 int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes);
-/* -N_EIO: something that was written to the file, and answered, could not be written back to the drive. Else 0. */
-int ext2_write_error(const struct ext2_inode *inode);
 /* Gives a new symbolic link its text, which is shorter than a block. -N_ENOSPC. */
 int ext2_write_symlink(struct ext2_inode *inode, struct ext2_path text);
 /* Reads a symbolic link's text of at most `bytes`; returns its length. */
 int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes);
 
-/* ---- ext2_cached.c: the same through the data cache, which the volume has ---- */
+/* ---- ext2_direct.c, ext2_cached.c: between the disk and the caller, without a data cache and with one ---- */
 
-/* Reads from blocks [run->first, run->first + run->count) on the disk, which file_block leads to, from offset_in_block
- * on. */
-int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct ext2_run *run,
-                     uint32_t offset_in_block, uint8_t *buf, uint32_t bytes);
-/* Asks for the first block of such a read that is not there. Returns whether the read has to wait, until w->done is
- * called; else it is to be tried, and may wait on the fiber. */
+/* A contiguous piece of data on the disk. */
+struct ext2_span {
+    uint32_t block;  /* the first */
+    uint32_t offset; /* in it */
+    uint32_t bytes;
+    uint32_t old; /* of its blocks, from the first on; the others were just allocated: what they hold means nothing */
+};
+
+/* `file_block` leads to s.block. Each returns 0, or an error. */
+struct ext2_way {
+    /* s.old: of the blocks that follow each other there, of which a small read, within one block, may bring more. */
+    int (*read)(struct ext2_inode *inode, uint64_t file_block, struct ext2_span s, uint8_t *buf, bool small);
+    int (*write)(struct ext2_inode *inode, uint64_t file_block, struct ext2_span s, const uint8_t *buf);
+    /* Clears the file's last block, which is `block` on the disk, from `tail` on. */
+    int (*clear_tail)(struct ext2_inode *inode, uint32_t block, uint32_t tail);
+    uint32_t small_bytes; /* sequential reads of less are small */
+    bool mixes;           /* a write may have old blocks and new ones */
+};
+
+extern const struct ext2_way ext2_direct, ext2_cached;
+
+static inline uint32_t ext2_block_offset(const struct ext2 *fs, uint64_t offset)
+{
+    return (uint32_t)(offset & (fs->block_bytes - 1));
+}
+
+static inline uint32_t ext2_blocks_of(const struct ext2 *fs, uint32_t offset, uint32_t bytes)
+{
+    return (uint32_t)(((uint64_t)offset + bytes + fs->block_bytes - 1) >> fs->block_shift);
+}
+
+static inline uint32_t ext2_smaller(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+/* Asks for the first block of a read that is not in the data cache, which the volume has. Returns whether the read has
+ * to wait, until w->done is called; else it is to be tried, and may wait on the fiber. */
 bool ext2_cached_ask(struct ext2_inode *inode, uint64_t offset, uint32_t bytes, struct data_waiter *w);
-/* Writes likewise. fresh: just allocated, what the blocks hold means nothing. */
-int ext2_cached_write(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset_in_block,
-                      bool fresh, const uint8_t *buf, uint32_t bytes);
+/* -N_EIO: something that was written to the file, and answered, could not be written back to the drive. Else 0. */
+int ext2_write_error(const struct ext2_inode *inode);
 
 /* ---- ext2_dir.c ---- */
 

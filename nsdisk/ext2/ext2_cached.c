@@ -69,24 +69,23 @@ static void read_ahead(struct ext2_inode *inode, uint64_t file_block, uint32_t b
         data_cache_ahead(fs->data, next.first, next.count);
 }
 
-int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct ext2_run *run,
-                     uint32_t offset_in_block, uint8_t *buf, uint32_t bytes)
+static int cached_read(struct ext2_inode *inode, uint64_t file_block, struct ext2_span s, uint8_t *buf, bool small)
 {
     const struct ext2 *fs = inode->fs;
 
-    for (uint32_t i = 0; bytes != 0; i++) {
-        uint32_t n = fs->block_bytes - offset_in_block;
+    (void)small;
+    for (; s.bytes != 0; s.block++, file_block++) {
+        uint32_t n = ext2_smaller(fs->block_bytes - s.offset, s.bytes);
         const uint8_t *from;
-        int error = cached_block(inode, file_block + i, run->first + i, &from);
+        int error = cached_block(inode, file_block, s.block, &from);
 
         if (error < 0)
             return error;
-        n = n < bytes ? n : bytes;
-        memcpy(buf, from + offset_in_block, n);
-        read_ahead(inode, file_block + i, run->first + i);
+        memcpy(buf, from + s.offset, n);
+        read_ahead(inode, file_block, s.block);
         buf += n;
-        bytes -= n;
-        offset_in_block = 0;
+        s.bytes -= n;
+        s.offset = 0;
     }
     return 0;
 }
@@ -151,23 +150,38 @@ static int write_in_block(struct ext2_inode *inode, uint64_t file_block, uint32_
     return data_cache_write(fs->data, inode->ino, block, buf);
 }
 
-int ext2_cached_write(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset_in_block,
-                      bool fresh, const uint8_t *buf, uint32_t bytes)
+static int cached_write(struct ext2_inode *inode, uint64_t file_block, struct ext2_span s, const uint8_t *buf)
 {
     const struct ext2 *fs = inode->fs;
     uint32_t group = data_cache_group(fs->data);
     int error = 0;
 
-    for (; bytes != 0 && error == 0; block++, file_block++) {
-        uint32_t n = fs->block_bytes - offset_in_block;
+    for (; s.bytes != 0 && error == 0; s.block++, file_block++) {
+        uint32_t n = ext2_smaller(fs->block_bytes - s.offset, s.bytes);
 
-        n = n < bytes ? n : bytes;
-        error = write_in_block(inode, file_block, block, offset_in_block, fresh, buf, n);
+        error = write_in_block(inode, file_block, s.block, s.offset, s.old == 0, buf, n);
         buf += n;
-        bytes -= n;
-        offset_in_block = 0;
-        if (error == 0 && (bytes == 0 || ((block + 1) & (group - 1)) == 0))
-            error = data_cache_settle(fs->data, block);
+        s.bytes -= n;
+        s.offset = 0;
+        if (error == 0 && (s.bytes == 0 || ((s.block + 1) & (group - 1)) == 0))
+            error = data_cache_settle(fs->data, s.block);
     }
     return error;
+}
+
+static int cached_clear_tail(struct ext2_inode *inode, uint32_t block, uint32_t tail)
+{
+    static const uint8_t zeros[4096];
+    const struct ext2 *fs = inode->fs;
+
+    return cached_write(inode, inode->size_bytes >> fs->block_shift,
+                        (struct ext2_span){block, tail, fs->block_bytes - tail, 1}, zeros);
+}
+
+/* All blocks of a write are old, or none is. */
+const struct ext2_way ext2_cached = {cached_read, cached_write, cached_clear_tail, 0, false};
+
+int ext2_write_error(const struct ext2_inode *inode)
+{
+    return inode->fs->data && data_cache_failed(inode->fs->data, inode->ino) ? -N_EIO : 0;
 }

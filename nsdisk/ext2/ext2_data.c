@@ -1,16 +1,8 @@
 /*
- * The contents of files.
+ * The contents of files: which blocks a read or a write concerns, which ones a write takes for a hole, and where a file
+ * ends. How the bytes come and go depends on the volume (struct ext2_way).
  *
- * Whole blocks go between the disk and the caller's buffer directly, one command per contiguous run. Unaligned pieces
- * go through the volume's bounce buffer, also in one command, their partial blocks completed from the cache. A read
- * within one block, and sequential reads of less than SMALL_READ_BYTES, go through the cache, with read-ahead. A block
- * that a write left in the midst of stays in the cache, as the next write mostly goes on there; that block and the new
- * ones behind it are then one command.
- *
- * A volume with a data cache takes another way (ext2_cached.c).
- *
- * Data is on the medium when a write returns, unless a data cache writes later. Bytes behind the end of a file in its
- * last block mean nothing; they are cleared when the file grows over them.
+ * Bytes behind the end of a file in its last block mean nothing; they are cleared when the file grows over them.
  */
 #include "nsdisk/ext2/ext2.h"
 
@@ -19,127 +11,28 @@
 #include "nsdisk/ext2/disk_bytes.h"
 #include "vertex/contract/errors.h"
 
-#define SMALL_READ_BYTES 4096u
-
-/* A contiguous piece of data on the disk. */
-struct span {
-    uint32_t block;  /* the first */
-    uint32_t offset; /* in it */
-    uint32_t bytes;
-    uint32_t old; /* of its blocks, from the first on; the others were just allocated: what they hold means nothing */
-};
-
-static uint32_t block_offset(const struct ext2 *fs, uint64_t offset)
-{
-    return (uint32_t)(offset & (fs->block_bytes - 1));
-}
-
-static uint32_t blocks_of(const struct ext2 *fs, uint32_t offset, uint32_t bytes)
-{
-    return (uint32_t)(((uint64_t)offset + bytes + fs->block_bytes - 1) >> fs->block_shift);
-}
-
-static uint32_t smaller(uint64_t a, uint64_t b)
-{
-    return (uint32_t)(a < b ? a : b);
-}
-
-/* How many bytes of the span can go directly, whole blocks to an aligned buffer; 0: better through the bounce. */
-static uint32_t direct_bytes(const struct ext2 *fs, const struct span *s, const void *buf)
-{
-    uint32_t whole = s->bytes & ~(fs->block_bytes - 1);
-    bool worth = whole == s->bytes || whole >= CACHE_GATHER_BYTES;
-
-    return s->offset == 0 && worth && ((uintptr_t)buf & 7) == 0 ? whole : 0;
-}
-
-static void span_advance(const struct ext2 *fs, struct span *s, uint32_t bytes)
-{
-    uint32_t blocks = (s->offset + bytes) >> fs->block_shift;
-
-    s->block += blocks;
-    s->old = blocks < s->old ? s->old - blocks : 0;
-    s->offset = block_offset(fs, s->offset + bytes);
-    s->bytes -= bytes;
-}
-
 /* ---- Reading ---- */
-
-static int read_cached(struct ext2 *fs, const struct span *s, uint8_t *buf, uint32_t bytes)
-{
-    struct cache_block *block;
-    int error = cache_get(fs->cache, s->block, BLOCK_DATA, &block);
-
-    if (error < 0)
-        return error;
-    memcpy(buf, block->bytes + s->offset, bytes);
-    cache_put(block);
-    return 0;
-}
-
-static int read_bounced(struct ext2 *fs, const struct span *s, uint8_t *buf, uint32_t bytes)
-{
-    int error = cache_read_data(fs->cache, s->block, blocks_of(fs, s->offset, bytes), fs->bounce);
-
-    if (error == 0)
-        memcpy(buf, fs->bounce + s->offset, bytes);
-    return error;
-}
-
-/* Reads a span in as few commands as it takes. */
-static int span_read(struct ext2 *fs, struct span s, uint8_t *buf)
-{
-    int error = 0;
-
-    while (s.bytes != 0 && error == 0) {
-        uint32_t n = direct_bytes(fs, &s, buf);
-
-        if (n != 0) {
-            error = cache_read_data(fs->cache, s.block, n >> fs->block_shift, buf);
-        } else if (s.offset + s.bytes <= fs->block_bytes) {
-            n = s.bytes;
-            error = read_cached(fs, &s, buf, n);
-        } else {
-            n = smaller(s.bytes, CACHE_GATHER_BYTES - s.offset);
-            error = read_bounced(fs, &s, buf, n);
-        }
-        buf += n;
-        span_advance(fs, &s, n);
-    }
-    return error;
-}
-
-/* Reads within one block, which comes into the cache with those after it. */
-static int span_read_small(struct ext2 *fs, struct span s, const struct ext2_run *run, uint8_t *buf)
-{
-    int error = cache_read_ahead(fs->cache, run->first, run->count);
-
-    return error < 0 ? error : read_cached(fs, &s, buf, s.bytes);
-}
 
 /* Reads as much as one run gives; small: one block. Returns bytes. */
 static int64_t read_step(struct ext2_inode *inode, uint64_t offset, uint8_t *buf, uint32_t bytes, bool small)
 {
     struct ext2 *fs = inode->fs;
     struct ext2_run run;
-    uint32_t in_block = block_offset(fs, offset);
-    uint32_t most = small ? CACHE_GATHER_BYTES >> fs->block_shift : blocks_of(fs, in_block, bytes);
+    uint32_t in_block = ext2_block_offset(fs, offset);
+    uint32_t most = small ? CACHE_GATHER_BYTES >> fs->block_shift : ext2_blocks_of(fs, in_block, bytes);
 
     if (small)
-        bytes = smaller(bytes, fs->block_bytes - in_block);
+        bytes = ext2_smaller(bytes, fs->block_bytes - in_block);
     int error = ext2_map_run(inode, offset >> fs->block_shift, most, &run);
     if (error < 0)
         return error;
-    bytes = smaller(bytes, ((uint64_t)run.count << fs->block_shift) - in_block);
+    bytes = ext2_smaller(bytes, ((uint64_t)run.count << fs->block_shift) - in_block);
     if (run.first == 0) {
         memset(buf, 0, bytes);
         return bytes;
     }
-    struct span s = {run.first, in_block, bytes, run.count};
-    if (fs->data)
-        error = ext2_cached_read(inode, offset >> fs->block_shift, &run, in_block, buf, bytes);
-    else
-        error = small ? span_read_small(fs, s, &run, buf) : span_read(fs, s, buf);
+    error = fs->way->read(inode, offset >> fs->block_shift, (struct ext2_span){run.first, in_block, bytes, run.count},
+                          buf, small);
     return error < 0 ? error : (int64_t)bytes;
 }
 
@@ -147,8 +40,8 @@ int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t
 {
     if (offset >= inode->size_bytes)
         return 0;
-    bytes = smaller(bytes, inode->size_bytes - offset);
-    bool small = !inode->fs->data && bytes < SMALL_READ_BYTES && offset == inode->read_next;
+    bytes = ext2_smaller(bytes, inode->size_bytes - offset);
+    bool small = bytes < inode->fs->way->small_bytes && offset == inode->read_next;
     uint32_t done = 0;
     while (done < bytes) {
         int64_t n = read_step(inode, offset + done, (uint8_t *)buf + done, bytes - done, small);
@@ -162,65 +55,6 @@ int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t
 }
 
 /* ---- Writing ---- */
-
-/* Puts what a partly written block held before into the bounce buffer. */
-static int complete_block(struct ext2 *fs, const struct span *s, uint32_t index)
-{
-    uint8_t *at = fs->bounce + ((size_t)index << fs->block_shift);
-    struct cache_block *block;
-
-    if (index >= s->old) {
-        memset(at, 0, fs->block_bytes);
-        return 0;
-    }
-    int error = cache_get(fs->cache, s->block + index, BLOCK_DATA, &block);
-    if (error < 0)
-        return error;
-    memcpy(at, block->bytes, fs->block_bytes);
-    cache_put(block);
-    return 0;
-}
-
-static int write_bounced(struct ext2 *fs, const struct span *s, const uint8_t *buf, uint32_t bytes)
-{
-    uint32_t count = blocks_of(fs, s->offset, bytes);
-    int error = 0;
-
-    if (s->offset != 0 || bytes < fs->block_bytes)
-        error = complete_block(fs, s, 0);
-    if (error == 0 && count > 1 && block_offset(fs, s->offset + bytes) != 0)
-        error = complete_block(fs, s, count - 1);
-    if (error < 0)
-        return error;
-    memcpy(fs->bounce + s->offset, buf, bytes);
-    error = cache_write_data(fs->cache, s->block, count, fs->bounce);
-    if (error == 0 && block_offset(fs, s->offset + bytes) != 0)
-        cache_keep_data(fs->cache, s->block + count - 1, fs->bounce + ((size_t)(count - 1) << fs->block_shift));
-    return error;
-}
-
-/* With a data cache, all blocks of a span are old, or none is. */
-static int span_write(struct ext2_inode *inode, uint64_t file_block, struct span s, const uint8_t *buf)
-{
-    struct ext2 *fs = inode->fs;
-    int error = 0;
-
-    if (fs->data)
-        return ext2_cached_write(inode, file_block, s.block, s.offset, s.old == 0, buf, s.bytes);
-    while (s.bytes != 0 && error == 0) {
-        uint32_t n = direct_bytes(fs, &s, buf);
-
-        if (n != 0) {
-            error = cache_write_data(fs->cache, s.block, n >> fs->block_shift, buf);
-        } else {
-            n = smaller(s.bytes, CACHE_GATHER_BYTES - s.offset);
-            error = write_bounced(fs, &s, buf, n);
-        }
-        buf += n;
-        span_advance(fs, &s, n);
-    }
-    return error;
-}
 
 /* Where the next block of a file should be. */
 static int write_goal(struct ext2_inode *inode, uint64_t file_block, uint32_t *goal)
@@ -240,9 +74,9 @@ static int write_goal(struct ext2_inode *inode, uint64_t file_block, uint32_t *g
     return 0;
 }
 
-static void note_written(struct ext2_inode *inode, uint64_t file_block, const struct span *s)
+static void note_written(struct ext2_inode *inode, uint64_t file_block, const struct ext2_span *s)
 {
-    uint32_t count = blocks_of(inode->fs, s->offset, s->bytes);
+    uint32_t count = ext2_blocks_of(inode->fs, s->offset, s->bytes);
 
     inode->write_next = file_block + count;
     inode->goal = s->block + count;
@@ -258,7 +92,7 @@ static int take_for_hole(struct ext2_inode *inode, uint64_t file_block, uint32_t
 }
 
 /* Writes into a hole of `count` blocks: indirect blocks, then data, then pointers. Returns bytes. */
-static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_t count, struct span *s,
+static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_t count, struct ext2_span *s,
                           const uint8_t *buf)
 {
     struct ext2 *fs = inode->fs;
@@ -271,8 +105,8 @@ static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_
         return result;
     uint32_t got = (uint32_t)result;
     s->old = 0;
-    s->bytes = smaller(s->bytes, ((uint64_t)got << fs->block_shift) - s->offset);
-    int error = span_write(inode, file_block, *s, buf);
+    s->bytes = ext2_smaller(s->bytes, ((uint64_t)got << fs->block_shift) - s->offset);
+    int error = fs->way->write(inode, file_block, *s, buf);
     if (error < 0) {
         ext2_free_blocks(fs, s->block, got);
         return error;
@@ -286,13 +120,13 @@ static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_
 
 /* Writes a span that ends with its file's blocks, and what follows it in the hole behind, by one command if the new
  * blocks lie behind the old ones on the disk. Returns bytes; 0: they do not, and nothing was written. */
-static int64_t write_with_hole(struct ext2_inode *inode, uint64_t file_block, const struct span *old, uint32_t bytes,
-                               const uint8_t *buf)
+static int64_t write_with_hole(struct ext2_inode *inode, uint64_t file_block, const struct ext2_span *old,
+                               uint32_t bytes, const uint8_t *buf)
 {
     struct ext2 *fs = inode->fs;
     struct ext2_run hole;
     uint64_t behind = file_block + old->old;
-    uint32_t first, goal = old->block + old->old, want = blocks_of(fs, old->offset, bytes) - old->old;
+    uint32_t first, goal = old->block + old->old, want = ext2_blocks_of(fs, old->offset, bytes) - old->old;
     int result = ext2_map_run(inode, behind, want, &hole);
 
     if (result < 0 || hole.first != 0 || !ext2_is_block_free(fs, goal))
@@ -301,9 +135,9 @@ static int64_t write_with_hole(struct ext2_inode *inode, uint64_t file_block, co
     if (result < 0)
         return 0; /* what there is room for is written without it */
     uint32_t got = (uint32_t)result;
-    struct span s = *old;
-    s.bytes = smaller(bytes, ((uint64_t)(old->old + got) << fs->block_shift) - s.offset);
-    result = first == goal ? span_write(inode, file_block, s, buf) : -N_EAGAIN;
+    struct ext2_span s = *old;
+    s.bytes = ext2_smaller(bytes, ((uint64_t)(old->old + got) << fs->block_shift) - s.offset);
+    result = first == goal ? fs->way->write(inode, file_block, s, buf) : -N_EAGAIN;
     if (result < 0) {
         ext2_free_blocks(fs, first, got);
         return 0;
@@ -321,34 +155,26 @@ static int64_t write_step(struct ext2_inode *inode, uint64_t offset, const uint8
     struct ext2 *fs = inode->fs;
     struct ext2_run run;
     uint64_t file_block = offset >> fs->block_shift;
-    struct span s = {0, block_offset(fs, offset), bytes, 0};
+    struct ext2_span s = {0, ext2_block_offset(fs, offset), bytes, 0};
     int error = ext2_begin(fs);
 
     if (error == 0)
-        error = ext2_map_run(inode, file_block, blocks_of(fs, s.offset, bytes), &run);
+        error = ext2_map_run(inode, file_block, ext2_blocks_of(fs, s.offset, bytes), &run);
     if (error < 0)
         return error;
-    s.bytes = smaller(bytes, ((uint64_t)run.count << fs->block_shift) - s.offset);
+    s.bytes = ext2_smaller(bytes, ((uint64_t)run.count << fs->block_shift) - s.offset);
     if (run.first == 0)
         return write_hole(inode, file_block, run.count, &s, buf);
     s.block = run.first;
     s.old = run.count;
-    int64_t n = s.bytes < bytes && !fs->data ? write_with_hole(inode, file_block, &s, bytes, buf) : 0;
+    int64_t n = s.bytes < bytes && fs->way->mixes ? write_with_hole(inode, file_block, &s, bytes, buf) : 0;
     if (n != 0)
         return n;
-    error = span_write(inode, file_block, s, buf);
+    error = fs->way->write(inode, file_block, s, buf);
     if (error < 0)
         return error;
     note_written(inode, file_block, &s);
     return s.bytes;
-}
-
-static int clear_cached_tail(struct ext2_inode *inode, uint32_t block, uint32_t tail)
-{
-    static const uint8_t zeros[4096];
-
-    return ext2_cached_write(inode, inode->size_bytes >> inode->fs->block_shift, block, tail, false, zeros,
-                             inode->fs->block_bytes - tail);
 }
 
 /* Clears the last block behind the end of the file, which is about to grow. */
@@ -356,25 +182,12 @@ static int clear_tail(struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
     struct ext2_run run;
-    struct cache_block *block;
-    uint32_t tail = block_offset(fs, inode->size_bytes);
+    uint32_t tail = ext2_block_offset(fs, inode->size_bytes);
 
     if (tail == 0)
         return 0;
     int error = ext2_map_run(inode, inode->size_bytes >> fs->block_shift, 1, &run);
-    if (error < 0 || run.first == 0)
-        return error;
-    if (fs->data)
-        return clear_cached_tail(inode, run.first, tail);
-    error = cache_get(fs->cache, run.first, BLOCK_DATA, &block);
-    if (error < 0)
-        return error;
-    memcpy(fs->bounce, block->bytes, tail);
-    memset(fs->bounce + tail, 0, fs->block_bytes - tail);
-    if (memcmp(fs->bounce, block->bytes, fs->block_bytes) != 0)
-        error = cache_write_data(fs->cache, run.first, 1, fs->bounce);
-    cache_put(block);
-    return error;
+    return error < 0 || run.first == 0 ? error : fs->way->clear_tail(inode, run.first, tail);
 }
 
 int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, uint32_t bytes)
@@ -424,11 +237,6 @@ int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes)
     if (shrinks)
         return ext2_map_truncate(inode, (size_bytes + fs->block_bytes - 1) >> fs->block_shift);
     return ext2_inode_store(inode);
-}
-
-int ext2_write_error(const struct ext2_inode *inode)
-{
-    return inode->fs->data && data_cache_failed(inode->fs->data, inode->ino) ? -N_EIO : 0;
 }
 
 /* ---- Symbolic links ---- */

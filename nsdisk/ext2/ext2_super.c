@@ -330,6 +330,7 @@ static int make_data_cache(struct ext2 *fs, const struct drive_cache *set, struc
     if (!fs->data)
         return refuse(s, -N_ENOMEM, "not enough memory for a data cache of %u KB; give the drive a smaller cache_kb",
                       set->kb);
+    fs->way = &ext2_cached;
     cache_attach_data(fs->cache, fs->data);
     return 0;
 }
@@ -399,6 +400,7 @@ int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume
     text_print(fs->volume, sizeof fs->volume, "%s", volume);
     fs->dev = *dev;
     fs->env = *env;
+    fs->way = &ext2_direct;
     int error = super_check(fs, &s);
     if (error == 0)
         error = ext2_make_tables(fs, cache_bytes, &s);
