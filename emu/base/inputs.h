@@ -5,7 +5,6 @@
 #ifndef NCUBE_INPUTS_H
 #define NCUBE_INPUTS_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

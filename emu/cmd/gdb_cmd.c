@@ -7,7 +7,6 @@
 
 #include "emu/link/link.h"
 #include "emu/base/options.h"
-#include "emu/machine/run.h"
 #include "emu/cmd/commands.h"
 #include "emu/cmd/job_options.h"
 

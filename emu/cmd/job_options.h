@@ -8,7 +8,6 @@
 #define NCUBE_JOB_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "emu/base/options.h"
 #include "emu/job/job.h"

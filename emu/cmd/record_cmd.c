@@ -7,7 +7,6 @@
 #include "emu/base/json_text.h"
 #include "emu/base/oneline.h"
 #include "emu/base/options.h"
-#include "emu/base/plural.h"
 #include "emu/cmd/commands.h"
 #include "emu/cmd/job_options.h"
 #include "emu/machine/recorded.h"

@@ -4,7 +4,6 @@
  */
 #include "emu/debug/commands.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

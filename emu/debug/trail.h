@@ -11,7 +11,6 @@
 #ifndef NCUBE_TRAIL_H
 #define NCUBE_TRAIL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 /* The CFS's files across images (cfs_image.h). */
 #include "emu/disk/cfs_image.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

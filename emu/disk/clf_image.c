@@ -1,7 +1,6 @@
 /* Clusterfile's files across images (clf_image.h). */
 #include "emu/disk/clf_image.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

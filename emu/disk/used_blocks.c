@@ -1,11 +1,9 @@
 #define _GNU_SOURCE /* SEEK_DATA */
 #include "emu/disk/used_blocks.h"
 
-#include <et/com_err.h>
 #include <ext2fs/ext2fs.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "emu/base/memory.h"

@@ -5,7 +5,6 @@
 #define NCUBE_WHERE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define WHERE_BYTES 256u

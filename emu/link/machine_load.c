@@ -1,7 +1,6 @@
 #include "emu/link/machine_load.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"

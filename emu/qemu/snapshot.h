@@ -7,7 +7,6 @@
 #define NCUBE_SNAPSHOT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "emu/qemu/cabinet.h"

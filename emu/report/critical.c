@@ -2,7 +2,6 @@
 #include "emu/report/critical.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "emu/base/memory.h"
 #include "emu/base/order.h"

@@ -8,7 +8,6 @@
 #define NCUBE_MACHINE_DATA_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

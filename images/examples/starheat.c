@@ -10,7 +10,6 @@
 #include <cstar.h>
 #include <nself.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "must.h"
 

@@ -1,6 +1,5 @@
 /* Loaded by manager: answers each TASK with f of it, until STOP. */
 #include <nself.h>
-#include <stdio.h>
 
 #include "worker.h"
 

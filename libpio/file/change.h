@@ -9,8 +9,6 @@
 #ifndef PIO_CHANGE_H
 #define PIO_CHANGE_H
 
-#include <stdbool.h>
-
 #include "libpio/file/layout.h"
 
 #define PIO_CHANGE_NAME "/.pio-change"

@@ -4,7 +4,6 @@
  * lie together.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "libpio/map/falls.h"
 

@@ -5,7 +5,6 @@
 #ifndef LIBPIO_SERVER_CALLS_H
 #define LIBPIO_SERVER_CALLS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct server_calls {

@@ -9,7 +9,6 @@
 #ifndef NSDISK_BLOCK_INDEX_H
 #define NSDISK_BLOCK_INDEX_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 

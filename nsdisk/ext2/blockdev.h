@@ -15,7 +15,6 @@
 #define NSDISK_BLOCKDEV_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define BLOCKDEV_SECTOR_BYTES 512u

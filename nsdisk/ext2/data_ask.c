@@ -11,7 +11,6 @@
  * A write of bytes that the cache cannot take yet waits as a read does, and is carried out when the part has come. If
  * every block is dirty, a write waits in no_room, and as many commands that make room are under way as writes wait.
  */
-#include <string.h>
 
 #include "nsdisk/ext2/data_cache_state.h"
 #include "vertex/contract/errors.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "nsdisk/ext2/data_cache_state.h"
-#include "vertex/contract/errors.h"
 #include "vertex/shared/text.h"
 
 /* ---- Parts that change ---- */

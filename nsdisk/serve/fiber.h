@@ -11,7 +11,6 @@
 #ifndef NSDISK_FIBER_H
 #define NSDISK_FIBER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

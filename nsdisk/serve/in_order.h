@@ -15,7 +15,6 @@
 #ifndef NSDISK_IN_ORDER_H
 #define NSDISK_IN_ORDER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -19,7 +19,6 @@
 #include "nsdisk/serve/loop_state.h"
 #include "nsdisk/serve/merge.h"
 #include "nsdisk/serve/pages.h"
-#include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
 

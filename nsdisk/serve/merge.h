@@ -16,7 +16,6 @@
 #define NSDISK_MERGE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "nsdisk/ext2/ext2.h"

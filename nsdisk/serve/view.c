@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "libpio/map/pattern.h"
 #include "vertex/contract/errors.h"

@@ -11,7 +11,6 @@
 #ifndef NSDISK_VOLUME_LOCKS_H
 #define NSDISK_VOLUME_LOCKS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -6,7 +6,6 @@
  */
 #include <nself.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/bench/work.h"

@@ -6,7 +6,6 @@
  * client's CPU prepares the next. The service time is what is left of the period.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "emu/model/disk.h"
 #include "tests/emu/image.h"

@@ -4,7 +4,6 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 
-#include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"

@@ -2,7 +2,6 @@
 #include "tests/emu/sched_play.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

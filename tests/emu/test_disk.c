@@ -4,7 +4,6 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "tests/emu/image.h"

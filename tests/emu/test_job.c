@@ -11,7 +11,6 @@
 #include "emu/job/lives.h"
 #include "tests/emu/scratch.h"
 #include "tiny_elf.h"
-#include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"

@@ -6,7 +6,6 @@
 
 #include "tiny_elf.h"
 #include "vertex/contract/abi.h"
-#include "vertex/contract/errors.h"
 
 #define RAM_BYTES   (16ull << 20)
 #define STACK_BYTES (256ull << 10)

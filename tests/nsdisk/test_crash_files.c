@@ -1,6 +1,5 @@
 /* Power cuts (cuts.h) while files grow and are made. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "tests/nsdisk/cuts.h"
 

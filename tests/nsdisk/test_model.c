@@ -1,7 +1,6 @@
 /* Random operations against a model: every answer, every byte, and e2fsck, for every block size. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/nsdisk/model.h"
 

@@ -3,7 +3,6 @@
  * libpio/group: its context is the number in the tag by which messages of different endpoints never match, and its
  * collective operations are those of nsync and the global operations when `nself` is the domain.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <group.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* abort, in a file of its own, so that a program may define another. */
 #include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "vertex/contract/traps.h"

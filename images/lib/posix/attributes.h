@@ -4,7 +4,6 @@
 #ifndef NCUBE_LIB_ATTRIBUTES_H
 #define NCUBE_LIB_ATTRIBUTES_H
 
-#include <sys/types.h>
 #include <time.h>
 
 /* As utimensat, with `flags` 0 or AT_SYMLINK_NOFOLLOW. Returns 0, or -1 with errno. */

@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "images/lib/traps/failure.h"
 #include "images/lib/traps/result.h"
 #include "images/lib/traps/self.h"
 #include "vertex/contract/machine.h"

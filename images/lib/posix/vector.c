@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 /* A server of four clients, by select and by poll: each asks when it has its turn, over pipes both ways. */
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
