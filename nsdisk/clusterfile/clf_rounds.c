@@ -34,6 +34,7 @@ struct member { /* a request that is carried out with others */
     const struct view *view;  /* NULL: the part itself */
     int64_t first, end;       /* of the part's file */
     struct file_reply *reply; /* of a read, with its data behind; NULL: answered, or not to be answered so */
+    int64_t taken, next;      /* of a read: bytes that it has; its first in the file of those that it has not */
 };
 
 static bool find_member(struct clf_record *record, struct member *m)
@@ -105,91 +106,96 @@ static void write_together(struct merge *m, struct ext2_inode *inode, struct mem
 
 /* ---- Reading ---- */
 
-struct taking {
-    const struct member *m;
-    const uint8_t *window;
-    int64_t at; /* of the window in the file */
+/* Some of the part's file: bytes at .. end-1. */
+struct window {
+    const uint8_t *bytes;
+    int64_t at, end;
 };
 
-static bool take_run(void *ctx, const struct plan_run *run)
+/* Takes a member's bytes from the window. */
+static void take_bytes(struct member *m, const struct window *w)
 {
-    const struct taking *t = ctx;
-    uint8_t *to = (uint8_t *)(t->m->reply + 1) + (run->in[PLAN_B] - (int64_t)t->m->record->r.offset);
+    const int64_t to = m->end < w->end ? m->end : w->end;
+    uint8_t *out = (uint8_t *)(m->reply + 1) + m->taken;
 
-    memcpy(to, t->window + (run->file - t->at), (size_t)run->bytes);
-    return true;
-}
-
-/* Takes a member's bytes of file bytes at .. end-1 from the window. */
-static void take_bytes(const struct member *m, const uint8_t *window, int64_t at, int64_t end)
-{
-    const int64_t from = m->first > at ? m->first : at, to = m->end < end ? m->end : end;
-
-    if (from >= to)
+    if (m->next >= to)
         return;
-    if (m->view)
-        view_runs(m->view, from, to, take_run, &(struct taking){m, window, at});
-    else
-        memcpy((uint8_t *)(m->reply + 1) + (from - m->first), window + (from - at), (size_t)(to - from));
-}
-
-/* The member's first byte at or behind `at`; INT64_MAX: it has none. */
-static int64_t next_byte(const struct member *m, int64_t at)
-{
-    if (!m->reply || at >= m->end)
-        return INT64_MAX;
-    return at <= m->first ? m->first : m->view ? view_file(m->view, view_rank(m->view, at)) : at;
+    if (m->view) {
+        m->taken += view_gather(m->view, m->next, to, out, w->bytes, w->at);
+        m->next = m->taken < m->record->r.bytes ? view_file(m->view, (int64_t)m->record->r.offset + m->taken) : m->end;
+    } else {
+        memcpy(out, w->bytes + (m->next - w->at), (size_t)(to - m->next));
+        m->taken += to - m->next;
+        m->next = to;
+    }
 }
 
 /* Answers a member all of whose bytes have been read, or lie behind the file's end. */
-static void answer_read(struct member *m, int64_t size)
+static void answer_read(struct member *m)
 {
-    const int64_t offset = (int64_t)m->record->r.offset;
-    int64_t bytes = m->record->r.bytes;
-
-    if (size < m->end)
-        bytes = size <= m->first ? 0 : m->view ? view_rank(m->view, size) - offset : size - m->first;
-    clf_answer(m->record, bytes, m->reply, (size_t)bytes);
+    clf_answer(m->record, m->taken, m->reply, (size_t)m->taken);
     free(m->reply);
     m->record = NULL;
     m->reply = NULL;
 }
 
-/* Reads window by window, and answers who has all of it. Stops at an error. */
-static void read_together(struct merge *w, struct ext2_inode *inode, struct member *member, uint32_t n)
+/* A block of a data cache, where it is. */
+static int look(struct ext2_inode *inode, struct ext2_cursor *cursor, struct window *w)
 {
-    const int64_t size = (int64_t)inode->size_bytes;
+    const uint64_t block = (uint64_t)w->at >> inode->fs->block_shift;
 
-    for (int64_t at = 0;;) {
-        int64_t first = INT64_MAX, last = 0;
+    w->end = w->end < w->at + inode->fs->block_bytes ? w->end : w->at + inode->fs->block_bytes;
+    return ext2_cached_look(inode, cursor, block, &w->bytes);
+}
 
-        for (uint32_t i = 0; i < n; i++) {
-            const int64_t next = next_byte(&member[i], at);
+/* Reads as much as there is room for. */
+static int read_window(struct ext2_inode *inode, struct merge *room, struct window *w)
+{
+    w->end = w->end < w->at + room->window_bytes ? w->end : w->at + room->window_bytes;
+    w->bytes = room->window;
+    int64_t n = ext2_read(inode, (uint64_t)w->at, room->window, (uint32_t)(w->end - w->at));
+    return n == w->end - w->at ? 0 : n < 0 ? (int)n : -N_EIO;
+}
 
-            first = next < first ? next : first;
+/* The lowest byte that a member still wants, from its block on, and as far as members want any. False: there is none
+ * within the file. */
+static bool find_window(const struct ext2_inode *inode, const struct member *member, uint32_t n, struct window *w)
+{
+    w->at = INT64_MAX;
+    w->end = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (member[i].reply) {
+            w->at = member[i].next < w->at ? member[i].next : w->at;
+            w->end = member[i].end > w->end ? member[i].end : w->end;
         }
-        if (first >= size)
-            break;
-        first -= first % inode->fs->block_bytes;
-        for (uint32_t i = 0; i < n; i++)
-            if (member[i].reply && member[i].first < first + w->window_bytes && member[i].end > last)
-                last = member[i].end;
-        last = last < first + w->window_bytes ? last : first + w->window_bytes;
-        last = last < size ? last : size;
-        int64_t got = ext2_read(inode, (uint64_t)first, w->window, (uint32_t)(last - first));
-        if (got < last - first)
+    w->end = w->end < (int64_t)inode->size_bytes ? w->end : (int64_t)inode->size_bytes;
+    if (w->at >= w->end)
+        return false;
+    w->at -= w->at % inode->fs->block_bytes;
+    return true;
+}
+
+/* Reads window by window, and answers who has all of it. Stops at an error. */
+static void read_together(struct merge *room, struct ext2_inode *inode, struct member *member, uint32_t n)
+{
+    struct ext2_cursor cursor = {0};
+    struct window w;
+
+    while (find_window(inode, member, n, &w)) {
+        if ((inode->fs->data ? look(inode, &cursor, &w) : read_window(inode, room, &w)) < 0)
             return;
         for (uint32_t i = 0; i < n; i++) {
             if (member[i].reply)
-                take_bytes(&member[i], w->window, first, last);
-            if (member[i].reply && member[i].end <= last)
-                answer_read(&member[i], size);
+                take_bytes(&member[i], &w);
+            if (member[i].reply && member[i].next >= member[i].end)
+                answer_read(&member[i]);
         }
-        at = last;
     }
+    if (inode->fs->data)
+        ext2_cached_looked(inode, &cursor);
     for (uint32_t i = 0; i < n; i++)
         if (member[i].reply)
-            answer_read(&member[i], size);
+            answer_read(&member[i]);
 }
 
 /* ---- The round ---- */
@@ -210,6 +216,7 @@ static uint32_t find_members(struct clf_round *round, struct member *member, str
         }
         if (round->type == (int)N_CLF_READ)
             member[n].reply = malloc(sizeof(struct file_reply) + record->r.bytes);
+        member[n].next = member[n].first;
         n++;
     }
     if (n > 1)

@@ -149,6 +149,9 @@ int data_cache_write(struct data_cache *d, uint32_t ino, uint32_t part, const vo
 int data_cache_write_some(struct data_cache *d, uint32_t ino, uint32_t part, uint32_t offset, const void *buf,
                           uint32_t bytes);
 
+/* The bytes of a part, to be changed there until the next call: it is dirty from now on. NULL: it is not there. */
+uint8_t *data_cache_change(struct data_cache *d, uint32_t ino, uint32_t part);
+
 /* After writes to parts of one group, of which `part` is one: writes to the disk what `write` says. -N_EIO, with
  * "through" only: the drive failed, and those parts are no longer here. */
 int data_cache_settle(struct data_cache *d, uint32_t part);

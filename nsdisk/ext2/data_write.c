@@ -106,6 +106,18 @@ int data_cache_write_some(struct data_cache *d, uint32_t ino, uint32_t part, uin
     return put(d, ino, part, offset, buf, bytes);
 }
 
+uint8_t *data_cache_change(struct data_cache *d, uint32_t ino, uint32_t part)
+{
+    uint32_t bit;
+    struct data_block *b = data_find(d, part, &bit);
+
+    if (!b || (b->valid & bit) == 0 || data_transfer_of(d, false, part, 1))
+        return NULL;
+    d->counts.requests++;
+    become_dirty(d, b, part, bit, ino);
+    return data_part_at(d, b, part);
+}
+
 int data_cache_settle(struct data_cache *d, uint32_t part)
 {
     uint32_t first = data_group_of(d, part), end = first + d->group;

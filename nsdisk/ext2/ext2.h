@@ -345,6 +345,24 @@ bool ext2_cached_ask(struct ext2_inode *inode, uint64_t offset, uint32_t bytes, 
 /* -N_EIO: something that was written to the file, and answered, could not be written back to the drive. Else 0. */
 int ext2_write_error(const struct ext2_inode *inode);
 
+/* Goes over a file's blocks, which are read or changed where they are in the cache. Begins as {0}. */
+struct ext2_cursor {
+    uint64_t file_block; /* the first of a run that is known */
+    struct ext2_run run;
+    uint64_t last_file_block; /* that was looked at, or changed: */
+    uint32_t last;            /* on the disk; 0: none */
+};
+
+/* A block's bytes until the next call of anything; zeros in a hole. -N_EAGAIN as of ext2_read. */
+int ext2_cached_look(struct ext2_inode *inode, struct ext2_cursor *c, uint64_t file_block, const uint8_t **bytes);
+/* After the last one: reads ahead. */
+void ext2_cached_looked(struct ext2_inode *inode, const struct ext2_cursor *c);
+/* A block's bytes, to be changed until the next call of anything. NULL: it is not there, or lies in another group than
+ * the one before; ext2_write may be used. ext2_begin comes first. */
+int ext2_cached_change(struct ext2_inode *inode, struct ext2_cursor *c, uint64_t file_block, uint8_t **bytes);
+/* After the last one, of which there is any. -N_EIO as of data_cache_settle. */
+int ext2_cached_changed(struct ext2_inode *inode, const struct ext2_cursor *c);
+
 /* ---- ext2_dir.c ---- */
 
 struct ext2_entry {

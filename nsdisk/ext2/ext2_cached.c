@@ -185,3 +185,66 @@ int ext2_write_error(const struct ext2_inode *inode)
 {
     return inode->fs->data && data_cache_failed(inode->fs->data, inode->ino) ? -N_EIO : 0;
 }
+
+/* ---- Blocks where they are ---- */
+
+#define CURSOR_BLOCKS 64u /* of a run that it asks for */
+
+/* Where a file's block is; 0: nowhere. */
+static int find_block(struct ext2_inode *inode, struct ext2_cursor *c, uint64_t file_block, uint32_t *block)
+{
+    if (file_block - c->file_block >= c->run.count) {
+        int error = ext2_map_run(inode, file_block, CURSOR_BLOCKS, &c->run);
+
+        if (error < 0)
+            return error;
+        c->file_block = file_block;
+    }
+    *block = c->run.first != 0 ? c->run.first + (uint32_t)(file_block - c->file_block) : 0;
+    return 0;
+}
+
+int ext2_cached_look(struct ext2_inode *inode, struct ext2_cursor *c, uint64_t file_block, const uint8_t **bytes)
+{
+    static const uint8_t zeros[4096];
+    uint32_t block;
+
+    ext2_cached_looked(inode, c);
+    int error = find_block(inode, c, file_block, &block);
+    if (error < 0)
+        return error;
+    c->last = block;
+    c->last_file_block = file_block;
+    *bytes = zeros;
+    return block != 0 ? cached_block(inode, file_block, block, bytes) : 0;
+}
+
+void ext2_cached_looked(struct ext2_inode *inode, const struct ext2_cursor *c)
+{
+    if (c->last != 0)
+        read_ahead(inode, c->last_file_block, c->last);
+}
+
+int ext2_cached_change(struct ext2_inode *inode, struct ext2_cursor *c, uint64_t file_block, uint8_t **bytes)
+{
+    struct data_cache *data = inode->fs->data;
+    uint32_t block;
+    int error = find_block(inode, c, file_block, &block);
+
+    *bytes = NULL;
+    if (error < 0 || block == 0 || (c->last != 0 && (c->last ^ block) >= data_cache_group(data)))
+        return error;
+    *bytes = data_cache_change(data, inode->ino, block);
+    if (*bytes)
+        c->last = block;
+    return 0;
+}
+
+int ext2_cached_changed(struct ext2_inode *inode, const struct ext2_cursor *c)
+{
+    int error = data_cache_settle(inode->fs->data, c->last);
+
+    inode->mtime_s = inode->ctime_s = ext2_now(inode->fs);
+    int stored = ext2_inode_store(inode);
+    return error < 0 ? error : stored;
+}

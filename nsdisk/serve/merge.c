@@ -6,6 +6,9 @@
  * between them, which are read first. So no block in a hole is allocated for a gap, and an extent ends with a byte of a
  * write, so that the file does not grow beyond it. Bytes that are on the medium already are marked, too, as they may
  * join others to one extent; but no extent begins or ends with them.
+ *
+ * A block within the file that a data cache has takes a shorter way, block by block as far as its group: nothing is
+ * marked, no gap is read, and the bytes are copied once. "On the medium" then means what the cache's `write` says.
  */
 #include "nsdisk/serve/merge.h"
 
@@ -62,6 +65,12 @@ static int64_t find(const struct merge *m, int64_t from, uint64_t flip)
 }
 
 /* ---- Writes ---- */
+
+/* Where byte n of it lies in the file; of as many as it has: its end. */
+static int64_t byte_at(const struct merge_write *w, int64_t n)
+{
+    return n == w->bytes ? w->end : w->view ? view_file(w->view, (int64_t)w->offset + n) : w->first + n;
+}
 
 /* The write's first byte in the file from `at` on; its end: it has none. */
 static int64_t first_from(const struct merge_write *w, int64_t at)
@@ -222,8 +231,10 @@ static void note_written(struct merge *m, int64_t from, int64_t to)
     for (uint32_t i = m->answered; i < m->writes; i++) {
         struct merge_write *w = &m->write[i];
 
-        if (w->next >= from && w->next < to)
-            w->next = first_from(w, to);
+        if (w->next < from || w->next >= to)
+            continue;
+        w->done = to >= w->end ? w->bytes : w->view ? view_rank(w->view, to) - (int64_t)w->offset : to - w->first;
+        w->next = byte_at(w, w->done);
     }
 }
 
@@ -243,23 +254,113 @@ static bool write_extent(struct merge *m, const struct extent *e)
     return n >= 0;
 }
 
+/* ---- Blocks in a data cache ---- */
+
+/* Copies the write's bytes of file bytes from .. to-1 into a block, of which block[0] is byte `at`. */
+static void lay_in_block(struct merge_write *w, uint8_t *block, int64_t at, int64_t from, int64_t to)
+{
+    const bool goes_on = w->next >= from && w->next < to; /* else it is there, and only laid over an older one */
+    int64_t n = goes_on ? w->done : w->view ? view_rank(w->view, from) - (int64_t)w->offset : from - w->first;
+
+    from = goes_on ? w->next : from;
+    if (w->view) {
+        n += view_scatter(w->view, from, to, block + (from - at), from, w->data + n);
+    } else {
+        memcpy(block + (from - at), w->data + n, (size_t)(to - from));
+        n += to - from;
+    }
+    if (!goes_on)
+        return;
+    w->done = n;
+    w->next = byte_at(w, n);
+}
+
+/* All writes' bytes of a block, in order of arrival. */
+static void lay_all_in_block(struct merge *m, uint8_t *block, int64_t at, int64_t end)
+{
+    bool over = false; /* an older one has just been laid */
+
+    for (uint32_t i = 0; i < m->writes; i++) {
+        struct merge_write *w = &m->write[i];
+        const int64_t from = w->first > at ? w->first : at, to = w->end < end ? w->end : end;
+
+        if (from >= to || (w->next >= to && !over))
+            continue;
+        lay_in_block(w, block, at, from, to);
+        over = true;
+    }
+}
+
+/* Whether what all writes have of a block lies within the file. */
+static bool is_within(const struct merge *m, int64_t at, int64_t end)
+{
+    const int64_t size = (int64_t)m->inode->size_bytes;
+
+    for (uint32_t i = 0; i < m->writes && end > size; i++)
+        if (m->write[i].first < end && m->write[i].end > size)
+            return false;
+    return at < size;
+}
+
+/* What was laid at and behind `from` did not reach the medium. */
+static void note_lost(struct merge *m, int64_t from)
+{
+    for (uint32_t i = m->answered; i < m->writes; i++) {
+        struct merge_write *w = &m->write[i];
+
+        if (w->next <= from)
+            continue;
+        w->done = from <= w->first ? 0 : w->view ? view_rank(w->view, from) - (int64_t)w->offset : from - w->first;
+        w->next = byte_at(w, w->done);
+    }
+}
+
+/* Changes the block of the oldest write's next byte, and those behind it that are in its group. Returns whether there is
+ * any; m->error: that they did not reach the medium. */
+static bool change_blocks(struct merge *m, const struct merge_write *w)
+{
+    const uint32_t shift = m->inode->fs->block_shift;
+    const int64_t first = w->next >> shift << shift;
+    struct ext2_cursor cursor = {0};
+    int error = ext2_begin(m->inode->fs);
+
+    while (error == 0 && !is_complete(w)) {
+        const int64_t at = w->next >> shift << shift, end = at + m->inode->fs->block_bytes;
+        uint8_t *bytes;
+
+        if (!is_within(m, at, end))
+            break;
+        error = ext2_cached_change(m->inode, &cursor, (uint64_t)(at >> shift), &bytes);
+        if (!bytes)
+            break;
+        lay_all_in_block(m, bytes, at, end);
+    }
+    if (cursor.last == 0)
+        return false;
+    const int changed = ext2_cached_changed(m->inode, &cursor);
+    m->error = error < 0 ? error : changed;
+    if (m->error < 0)
+        note_lost(m, first);
+    return true;
+}
+
 /* ---- The group ---- */
 
-static bool place(struct merge_write *w, uint32_t bytes)
+static bool place(struct merge_write *w)
 {
     if (w->view)
-        return view_range(w->view, w->offset, bytes, &w->first, &w->end);
+        return view_range(w->view, w->offset, (uint32_t)w->bytes, &w->first, &w->end);
     w->first = (int64_t)w->offset;
-    w->end = w->first + bytes;
-    return w->offset <= (uint64_t)INT64_MAX - bytes;
+    w->end = w->first + w->bytes;
+    return w->offset <= (uint64_t)(INT64_MAX - w->bytes);
 }
 
 bool merge_add(struct merge *m, struct ext2_inode *inode, const struct view *view, uint64_t offset, uint32_t bytes,
                const uint8_t *data)
 {
-    struct merge_write w = {.view = view, .offset = offset, .data = data};
+    struct merge_write w = {.view = view, .offset = offset, .bytes = bytes, .data = data};
 
-    if (m->writes == MERGE_WRITES || (m->inode && m->inode != inode) || bytes == 0 || !place(&w, bytes))
+    if (m->writes == MERGE_WRITES || (m->inode && m->inode != inode) || bytes == 0 || !place(&w))
         return false;
     w.next = w.first;
     m->inode = inode;
@@ -276,26 +377,35 @@ static void answer_complete(struct merge *m, const struct merge_calls *calls)
     }
 }
 
-/* The next extent is the one with the oldest write's next byte. */
+/* Writes the extent with byte `wanted`. laid: writes that are in the window; 0: it is empty. */
+static bool write_extent_of(struct merge *m, int64_t wanted, uint32_t *laid)
+{
+    struct extent e = {0};
+
+    if (*laid != m->writes || wanted < m->at || wanted >= m->at + m->bytes_used) {
+        lay(m, wanted);
+        *laid = m->writes;
+    }
+    do
+        e = next_extent(m, e.to);
+    while (m->at + e.to <= wanted);
+    trim(m, &e);
+    return write_extent(m, &e);
+}
+
+/* Goes on with the oldest write's next byte. */
 bool merge_run(struct merge *m, const struct merge_calls *calls)
 {
     const struct merge_write *w;
-    uint32_t laid = 0; /* writes that are in the window; 0: it is empty */
+    uint32_t laid = 0;
 
     while ((w = oldest(m))) {
-        int64_t wanted = w->next;
-        struct extent e = {0};
-
-        if (laid != m->writes || wanted < m->at || wanted >= m->at + m->bytes_used) {
-            lay(m, wanted);
-            laid = m->writes;
-        }
-        do
-            e = next_extent(m, e.to);
-        while (m->at + e.to <= wanted);
-        trim(m, &e);
-        if (!write_extent(m, &e))
+        if (m->inode->fs->data && change_blocks(m, w)) {
+            if (m->error < 0)
+                return false;
+        } else if (!write_extent_of(m, w->next, &laid)) {
             return false;
+        }
         answer_complete(m, calls);
         if (calls->more)
             calls->more(calls->ctx);
@@ -318,7 +428,7 @@ int64_t merge_write_view(struct merge *m, const struct view *view, struct ext2_i
         return -N_EFBIG;
     merge_run(m, &(struct merge_calls){0});
     const struct merge_write *w = &m->write[0];
-    int64_t done = is_complete(w) ? bytes : view_rank(view, w->next) - (int64_t)offset;
+    int64_t done = w->done;
     merge_end(m);
     return done > 0 ? done : m->error;
 }

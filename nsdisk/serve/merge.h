@@ -9,6 +9,8 @@
  * that arrives between two commands joins the others. So writes that do not touch are carried out in the order of their
  * arrival, each as if it were alone. Where two write the same byte, the later one's is what stays.
  *
+ * Blocks that are in the volume's data cache are changed there, with the bytes that all have of them, without a window.
+ *
  * Where a command fails, the group ends. The caller serves the writes that are not answered one after the other, so
  * each finds its own count or error.
  */
@@ -27,8 +29,10 @@
 struct merge_write {
     int64_t first, end;      /* its part of the file */
     int64_t next;            /* its lowest byte there that is not on the medium; `end`: it is complete */
+    int64_t done;            /* its bytes below that */
     const struct view *view; /* NULL: plain */
     uint64_t offset;         /* of its bytes, in the view or the file */
+    int64_t bytes;
     const uint8_t *data;
 };
 

@@ -2,8 +2,10 @@
  * Views, and reading through them (view.h). The engine of libpio/map says where a view's bytes lie; a plan of the view
  * and the whole file gives the runs of a range in file order.
  *
- * Runs whose gaps are smaller than a block make a group, of a sieve's bytes at most. A group of several runs is read as
- * one piece of the file, and its runs are copied from that. merge.c writes.
+ * Without a data cache, runs whose gaps are smaller than a block make a group, of a sieve's bytes at most. A group of
+ * several runs is read as one piece of the file, and its runs are copied from that. A data cache has groups of its own,
+ * and the runs of a block are copied from where it is there: a sieve would be another copy, also of what nobody wants.
+ * merge.c writes.
  */
 #include "nsdisk/serve/view.h"
 
@@ -128,6 +130,41 @@ void view_runs(const struct view *view, int64_t from, int64_t to, bool (*each)(v
     plan_runs(view->plan, from, to, each, ctx);
 }
 
+int64_t view_gather(const struct view *view, int64_t from, int64_t to, void *packed, const void *file, int64_t at)
+{
+    return plan_gather(view->plan, from, to, packed, file, at);
+}
+
+int64_t view_scatter(const struct view *view, int64_t from, int64_t to, void *file, int64_t at, const void *packed)
+{
+    return plan_scatter(view->plan, from, to, file, at, packed);
+}
+
+/* ---- Reading from a data cache ---- */
+
+/* Takes what the view has of each block from where it is. Returns bytes, or the error that stopped the first. */
+static int64_t read_cached(const struct view *view, struct ext2_inode *inode, int64_t offset, int64_t first,
+                           int64_t end, uint8_t *to)
+{
+    const struct ext2 *fs = inode->fs;
+    struct ext2_cursor cursor = {0};
+    int64_t done = 0;
+
+    end = end < (int64_t)inode->size_bytes ? end : (int64_t)inode->size_bytes;
+    for (int64_t at = first; at < end; at = view_file(view, offset + done)) {
+        const int64_t block = at >> fs->block_shift, begin = block << fs->block_shift;
+        const int64_t block_end = begin + fs->block_bytes;
+        const uint8_t *bytes;
+        int error = ext2_cached_look(inode, &cursor, (uint64_t)block, &bytes);
+
+        if (error < 0)
+            return done > 0 ? done : error;
+        done += view_gather(view, at, block_end < end ? block_end : end, to + done, bytes, begin);
+    }
+    ext2_cached_looked(inode, &cursor);
+    return done;
+}
+
 /* ---- Reading ---- */
 
 struct transfer {
@@ -204,6 +241,8 @@ int64_t view_read(const struct view *view, uint8_t *sieve, struct ext2_inode *in
 
     if (bytes == 0 || !view_range(view, offset, bytes, &first, &end))
         return 0;
+    if (inode->fs->data)
+        return read_cached(view, inode, (int64_t)offset, first, end, buf);
     plan_runs(view->plan, first, end, add_run, &t);
     if (!t.short_of)
         read_group(&t);

@@ -50,6 +50,11 @@ int64_t view_rank(const struct view *view, int64_t file);
 void view_runs(const struct view *view, int64_t from, int64_t to, bool (*each)(void *ctx, const struct plan_run *run),
                void *ctx);
 
+/* Move the view's bytes of file bytes from .. to-1 between the file's, of which file[0] is byte `at`, and `packed`, which
+ * has the first of them first. Return how many they are. */
+int64_t view_gather(const struct view *view, int64_t from, int64_t to, void *packed, const void *file, int64_t at);
+int64_t view_scatter(const struct view *view, int64_t from, int64_t to, void *file, int64_t at, const void *packed);
+
 /* Reads `bytes` bytes from `offset` of the view on, by a sieve of VIEW_SIEVE_BYTES. Returns how many were read, all
  * before the first that was not, or the error that stopped the first: as ext2_read. */
 int64_t view_read(const struct view *view, uint8_t *sieve, struct ext2_inode *inode, uint64_t offset, void *buf,

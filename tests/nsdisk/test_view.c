@@ -13,11 +13,17 @@
 static struct volume v;
 static uint64_t sfid;
 
-static void start(uint32_t block_bytes)
+static void start_with(uint32_t block_bytes, const struct volume_cache *cache)
 {
     volume_make(&v, block_bytes, 4000, "");
+    volume_set_cache(&v, cache);
     volume_mount(&v);
     cr_assert_eq(v_open(&v, "/f", N_O_RDWR | N_O_CREAT, &sfid), 0);
+}
+
+static void start(uint32_t block_bytes)
+{
+    start_with(block_bytes, &volume_caches[0]);
 }
 
 static void finish(void)
@@ -138,14 +144,15 @@ static void one_round(struct reference *f, uint64_t *state, uint32_t round)
 
 Test(view, shows_and_writes_what_its_pattern_says)
 {
-    static const uint32_t block_bytes[] = {1024, 4096};
     static struct reference f;
     uint64_t state = 7;
 
-    for (int b = 0; b < 2; b++) {
-        start(block_bytes[b]);
+    for (uint32_t i = 0; i < 2 * VOLUME_CACHES; i++) {
+        const struct volume_cache *cache = &volume_caches[i / 2];
+
+        start_with(i % 2 == 0 ? 1024 : 4096, cache);
         memset(&f, 0, sizeof f);
-        for (uint32_t round = 0; round < 300; round++) {
+        for (uint32_t round = 0; round < (cache->set.kb == 0 ? 300u : 120u); round++) {
             one_round(&f, &state, round);
             if (round % 50 == 49) {
                 cr_assert_eq(v_truncate(&v, sfid, 1000), 0);
