@@ -3,6 +3,7 @@
  *
  *   clf calls           one line per check that fails
  *                       and all nodes write columns of a matrix, and read blocks of it
+ *   clf costs           what a piece costs server and client, with a data cache
  *   clf dead            the I/O node of the first volume dies after the file has been made
  *   clf together        the same by collective calls
  *   clf phases          the same by two phases
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -358,6 +360,82 @@ static void member_ends(void)
     exit(failed > 0);
 }
 
+/* ---- What a piece costs ---- */
+
+#define COST_BYTES   32768
+#define PIECE_CYCLES 60   /* at most: the aim */
+#define BLOCK_CYCLES 3500 /* at most, of a block of 4096 bytes that a view meets */
+
+/* The cycles of an access, the second of its kind: the blocks are in the cache. */
+static double access_cycles(int fd, bool writes)
+{
+    double start = 0;
+
+    for (int i = 0; i < 2; i++) {
+        CHECK(clf_lseek(fd, 0, SEEK_SET) == 0);
+        start = amicclk();
+        CHECK((writes ? clf_write(fd, buf, COST_BYTES) : clf_read(fd, buf, COST_BYTES)) == COST_BYTES);
+    }
+    return (amicclk() - start) * 20;
+}
+
+static void both(int fd, double cycles[2])
+{
+    cycles[1] = access_cycles(fd, true);
+    cycles[0] = access_cycles(fd, false);
+}
+
+/* What `n` of something cost that is in one access and not in the other. */
+static void expect_few(const char *what, const double with[2], const double without[2], int n, double most)
+{
+    for (int writes = 0; writes < 2; writes++) {
+        const double cycles = (with[writes] - without[writes]) / n;
+
+        CHECK(cycles <= most);
+        if (cycles > most)
+            printf("%s: %.1f cycles, %s\n", what, cycles, writes ? "written" : "read");
+    }
+}
+
+/* A view of pieces, of which the file has four times as many bytes. */
+static void view_of_pieces(int fd, int bytes, double cycles[2])
+{
+    clf_type piece = clf_vector(0, bytes - 1, bytes, 1, CLF_BYTE);
+
+    CHECK(clf_setview(fd, piece, 0, 4 * bytes) == 0);
+    both(fd, cycles);
+    CHECK(clf_type_free(piece) == 0);
+}
+
+/* At a server: the bytes of a message are those of the program, in the file they are pieces in all of its blocks. At a
+ * client: the program's bytes are pieces in turn of two files, in which they lie together. */
+static void costs(void)
+{
+    static const int pieces[] = {8, 16};
+    int fd = clf_create("/clf/costs", O_RDWR | O_CREAT, 0640, NULL, &(struct clf_place){NULL, 1, 0});
+    double whole[2], blocks[2], with[2];
+    char text[30];
+
+    fill(COST_BYTES);
+    for (int i = 0; i < 4; i++)
+        CHECK(clf_write(fd, buf, COST_BYTES) == COST_BYTES);
+    both(fd, whole);
+    view_of_pieces(fd, 1024, blocks);
+    expect_few("a block at a server", blocks, whole, COST_BYTES / 1024, BLOCK_CYCLES);
+    for (int i = 0; i < 2; i++) {
+        view_of_pieces(fd, pieces[i], with);
+        expect_few("a piece at a server", with, blocks, COST_BYTES / pieces[i], PIECE_CYCLES);
+        sprintf(text, "cyclic %d 2", pieces[i]);
+        struct pattern *turns = parse(text);
+        int two = clf_create("/clf/two", O_RDWR | O_CREAT, 0640, turns, &(struct clf_place){NULL, 1, 0});
+        both(two, with);
+        expect_few("a piece at a client", with, whole, COST_BYTES / pieces[i], PIECE_CYCLES);
+        CHECK(clf_close(two) == 0 && clf_unlink("/clf/two") == 0);
+        pattern_free(turns);
+    }
+    CHECK(clf_close(fd) == 0);
+}
+
 /* ---- A dead I/O node ---- */
 
 static void dead(void)
@@ -391,6 +469,8 @@ int main(int argc, char **argv)
     nodes = ncubesize();
     if (argc > 1 && strcmp(argv[1], "dead") == 0) {
         dead();
+    } else if (argc > 1 && strcmp(argv[1], "costs") == 0) {
+        costs();
     } else if (argc > 1 && strcmp(argv[1], "none") == 0) {
         none();
     } else if (argc > 1 && strcmp(argv[1], "ends") == 0) {

@@ -141,6 +141,15 @@ Test(clf, a_member_that_ends_in_a_collective_call_is_named_to_the_others)
     outcome_free(&o);
 }
 
+Test(clf, a_piece_costs_a_server_and_a_client_few_cycles)
+{
+    struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/clf", .args = {"costs"}},
+                           "cache_kb = 512; write = \"back\";", "", false);
+
+    outcome_expect(&o, "costs", 0, "passed\n", "");
+    outcome_free(&o);
+}
+
 Test(clf, a_dead_volume_is_an_error_of_its_bytes_only)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/clf", .args = {"dead"}}, "",
