@@ -168,6 +168,7 @@ struct clf_meet {
     struct pattern *seen; /* the part's bytes that the view has, as its server is to see them; NULL: none */
     bool plain;           /* they lie together from byte plain_at on: no view is needed */
     int64_t plain_at;
+    bool made; /* the above is known */
     bool told; /* the server knows */
 };
 
@@ -182,10 +183,17 @@ struct clf_sight {
     struct clf_share *share; /* [subfiles] */
     struct clf_meet *meet;   /* [parts] */
     uint16_t number;         /* of its views at the servers */
+    bool all;                /* all parts are planned at once, as members of a group know which they meet; else each part
+                              * is when an access first meets it */
 };
 
 /* Plans a view, whose pattern it takes, also on an error. */
-int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t number, struct clf_sight **out);
+int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t number, bool all,
+                   struct clf_sight **out);
+/* Plans all parts from now on. After an error it has no window. */
+int clf_sight_all(const struct clf_layout *l, struct clf_sight *s);
+/* Plans part p, unless it is. -N_E2BIG: the window is too long. */
+int clf_sight_part(const struct clf_layout *l, struct clf_sight *s, uint32_t p);
 /* Plans what it needs for file byte x. */
 int clf_sight_move(const struct clf_layout *l, struct clf_sight *s, int64_t x);
 void clf_sight_free(const struct clf_layout *l, struct clf_sight *s); /* NULL is allowed */

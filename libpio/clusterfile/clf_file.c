@@ -138,7 +138,7 @@ static int open_data(struct clf_open *f, bool made)
     f->part = calloc(f->layout->parts, sizeof *f->part);
     int error = f->part ? clf_view_whole(f->layout, &view) : -N_ENOMEM;
     if (error == 0)
-        error = clf_sight_make(f->layout, view, 1, &f->sight);
+        error = clf_sight_make(f->layout, view, 1, false, &f->sight);
     if (error == 0 && (f->flags & N_O_TRUNC) && (f->flags & N_O_ACCMODE) != N_O_RDONLY && !made)
         error = clf_file_set_size(f, 0);
     return error;

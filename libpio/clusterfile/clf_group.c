@@ -140,6 +140,8 @@ int clf_group_agree(struct clf_open *f, int error)
 {
     if (!f->members)
         return error;
+    if (error == 0)
+        error = clf_sight_all(f->layout, f->sight);
     int result = agree(f->members, error); /* nobody is in a call any more */
     for (uint32_t p = 0; p < f->layout->parts; p++)
         f->part[p].wanted = joins(f, p);

@@ -16,9 +16,13 @@
 struct planning {
     const struct clf_layout *layout;
     struct clf_sight *sight;
-    bool all; /* that come */
     int32_t nodes_most, nodes;
 };
+
+static bool is_last(const struct clf_sight *s)
+{
+    return s->range.to == PATTERN_OFFSET_MAX;
+}
 
 /* ---- Freeing ---- */
 
@@ -84,12 +88,21 @@ static void find_plain(struct clf_meet *m)
     m->plain_at = m->plain ? m->seen->displacement + f->left : 0;
 }
 
-/* What the view has of a stripe, as far as the subfile's byte `to`. */
-static int plan_stripe(struct planning *g, const struct clf_share *share, uint32_t p, int64_t to)
+/* The end in the subfile of what a plan has in the window. */
+static int64_t end_in_subfile(const struct clf_sight *s, const struct clf_share *share)
+{
+    const int64_t bytes = is_last(s) ? 0 : plan_bytes(share->plan, s->range.to);
+    const int64_t last = is_last(s) ? -1 : pattern_file(share->subfile, 0, bytes - 1);
+
+    return last < 0 ? PATTERN_OFFSET_MAX : last + 1;
+}
+
+/* What the view has of a stripe in the window. */
+static int plan_stripe(struct planning *g, const struct clf_share *share, uint32_t p)
 {
     const struct clf_part_place *place = &g->layout->part[p];
     const struct plan_pair pair = {share->subfile, g->layout->striping[place->subfile], 0, place->stripe};
-    const int64_t from = share->subfile->displacement;
+    const int64_t from = share->subfile->displacement, to = end_in_subfile(g->sight, share);
     struct clf_meet *m = &g->sight->meet[p];
     int64_t reached;
     int error = plan_make_some(&pair, from, to, g->nodes_most, &reached, &m->plan);
@@ -100,15 +113,8 @@ static int plan_stripe(struct planning *g, const struct clf_share *share, uint32
         count_nodes(g, m->plan->body.nodes);
         find_plain(m);
     }
+    m->made = error == 0;
     return error;
-}
-
-/* The end in the subfile of what a plan has below file byte `to`. */
-static int64_t end_in_subfile(const struct planning *g, const struct clf_share *share, int64_t to)
-{
-    const int64_t last = g->all ? -1 : pattern_file(share->subfile, 0, plan_bytes(share->plan, to) - 1);
-
-    return last < 0 ? PATTERN_OFFSET_MAX : last + 1;
 }
 
 static int plan_subfile(struct planning *g, int32_t i, int64_t from, int64_t to, int64_t *reached)
@@ -127,10 +133,11 @@ static int plan_subfile(struct planning *g, int32_t i, int64_t from, int64_t to,
         return error;
     if (end - first == 1) {
         g->sight->meet[first].seen = share->subfile;
+        g->sight->meet[first].made = true;
         find_plain(&g->sight->meet[first]);
     }
-    for (uint32_t p = first; p < end && end - first > 1 && error == 0; p++)
-        error = plan_stripe(g, share, p, end_in_subfile(g, share, to));
+    for (uint32_t p = first; p < end && end - first > 1 && g->sight->all && error == 0; p++)
+        error = plan_stripe(g, share, p);
     return error;
 }
 
@@ -141,7 +148,6 @@ static int plan_parts(void *ctx, int64_t from, int64_t to, int32_t nodes_most, i
 
     g->nodes = 0;
     g->nodes_most = nodes_most;
-    g->all = to == PATTERN_OFFSET_MAX;
     for (int32_t i = 0; i < g->layout->pattern->elements; i++)
         free_share(g->layout, g->sight, i);
     for (int32_t i = 0; i < g->layout->pattern->elements && error == 0; i++)
@@ -170,11 +176,19 @@ static int64_t find_periods(const struct planning *g, int64_t *longest)
     return most;
 }
 
-int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t number, struct clf_sight **out)
+static int plan_first(const struct clf_layout *l, struct clf_sight *s)
+{
+    struct planning g = {.layout = l, .sight = s};
+    const struct plan_maker maker = maker_of(&g);
+    int64_t longest;
+    const int64_t common = find_periods(&g, &longest);
+
+    return plan_range_first(&s->range, &maker, common, longest);
+}
+
+int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t number, bool all, struct clf_sight **out)
 {
     struct clf_sight *s = calloc(1, sizeof *s);
-    struct planning g = {.layout = l, .sight = s};
-    int64_t longest;
 
     if (!s) {
         pattern_free(view);
@@ -182,19 +196,42 @@ int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t nu
     }
     s->pattern = view;
     s->number = number;
+    s->all = all;
     s->share = calloc((size_t)l->pattern->elements, sizeof *s->share);
     s->meet = calloc(l->parts, sizeof *s->meet);
-    int error = s->share && s->meet ? 0 : -N_ENOMEM;
-    if (error == 0) {
-        const struct plan_maker maker = maker_of(&g);
-        const int64_t common = find_periods(&g, &longest);
-
-        error = plan_range_first(&s->range, &maker, common, longest);
-    }
+    int error = s->share && s->meet ? plan_first(l, s) : -N_ENOMEM;
     if (error < 0)
         clf_sight_free(l, s);
     else
         *out = s;
+    return error;
+}
+
+int clf_sight_all(const struct clf_layout *l, struct clf_sight *s)
+{
+    if (s->all)
+        return 0;
+    s->all = true;
+    int error = plan_first(l, s);
+    if (error < 0)
+        s->range.from = s->range.to = 0;
+    return error;
+}
+
+int clf_sight_part(const struct clf_layout *l, struct clf_sight *s, uint32_t p)
+{
+    struct planning g = {.layout = l, .sight = s, .nodes_most = is_last(s) ? NODES_MOST : WINDOW_NODES};
+    const struct clf_share *share = &s->share[l->part[p].subfile];
+
+    if (s->meet[p].made || !share->subfile)
+        return 0;
+    int error = plan_stripe(&g, share, p);
+    if (error == -N_E2BIG)
+        g.nodes = g.nodes_most + 1;
+    if (error < 0)
+        free_meet(&s->meet[p]);
+    if (g.nodes > s->range.nodes)
+        s->range.nodes = g.nodes;
     return error;
 }
 

@@ -123,13 +123,30 @@ static int subfile_leg(struct move *m, uint32_t i)
     return leg_make(leg, view_of_k(m, i, leg->from), view_of_k(m, i, leg->end - 1), m->buf, m->at);
 }
 
+/* Whether a part has any byte between the first and the last one of its subfile's leg. */
+static bool has_any(const struct move *m, uint32_t p, const struct leg *whole)
+{
+    const struct clf_part_place *place = &m->f->layout->part[p];
+    const struct pattern *subfile = m->s->share[place->subfile].subfile, *stripes;
+
+    stripes = m->f->layout->striping[place->subfile];
+    return !stripes || pattern_rank(stripes, place->stripe, pattern_file(subfile, 0, whole->from)) <
+                           pattern_rank(stripes, place->stripe, pattern_file(subfile, 0, whole->end - 1) + 1);
+}
+
 static int part_leg(struct move *m, uint32_t p)
 {
     const struct leg *whole = &m->subfile[m->f->layout->part[p].subfile];
     struct leg *leg = &m->part[p];
 
+    *leg = (struct leg){0};
+    if (!m->s->meet[p].made && !has_any(m, p, whole))
+        return 0;
+    int error = clf_sight_part(m->f->layout, m->s, p);
+    if (error < 0)
+        return error;
     *leg = (struct leg){m_of_k(m, p, whole->from), m_of_k(m, p, whole->end), NULL, false};
-    if (!whole->buf || leg->from == leg->end)
+    if (leg->from == leg->end)
         return 0;
     return leg_make(leg, k_of_m(m, p, leg->from), k_of_m(m, p, leg->end - 1), whole->buf, whole->from);
 }
@@ -382,9 +399,8 @@ static int run_round(struct move *m)
 {
     int error = begin_round(m, ROUND_BYTES);
 
-    if (error < 0)
-        return error;
-    error = run_pieces(m);
+    if (error == 0)
+        error = run_pieces(m);
     free_legs(m);
     if (error < 0 && shorten_window(m, error))
         return run_round(m);

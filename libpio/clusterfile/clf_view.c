@@ -52,7 +52,7 @@ static int set(struct clf_open *f, struct pattern *view)
         pattern_free(view);
         return error;
     }
-    error = clf_sight_make(f->layout, view, (uint16_t)(CLF_VIEWS + 1 - f->sight->number), &s);
+    error = clf_sight_make(f->layout, view, (uint16_t)(CLF_VIEWS + 1 - f->sight->number), f->members != NULL, &s);
     if (error < 0)
         return error;
     for (uint32_t p = 0; p < f->layout->parts; p++)

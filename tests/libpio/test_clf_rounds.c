@@ -34,6 +34,10 @@ static void open_members(void)
         cr_assert_eq(pattern_unpack(packed, (size_t)n, &view), 0);
         pattern_free(p);
         cr_assert_eq(clf_view_set(file[i], view), 0);
+        cr_assert_eq(clf_sight_all(file[i]->layout, file[i]->sight), 0); /* as a member does */
+        for (uint32_t p = 0; p < file[i]->layout->parts; p++)
+            file[i]->part[p].wanted = true;
+        cr_assert_eq(clf_sight_tell(file[i], file[i]->sight), 0);
         struct clf_question q = clf_part_question(file[i], 0, N_CLF_GROUP);
         q.r.handle = GROUP;
         q.r.offset = (uint64_t)i;
