@@ -151,13 +151,18 @@ static void read_block(struct ext2 *fs, struct cfs_part *p, struct cfs_record *r
         return;
     }
     const uint32_t block = record->r.block;
+    const bool here = data_cache_is_there(fs->data, block);
+
+    if (here) /* the drive works while the server sends its reply, and pays for it */
+        read_ahead(fs, p, block, at, run);
     set_waiter(record, p, run, data_cache_group(fs->data));
     begin(record, p);
     if (data_cache_ask(fs->data, &record->waiter, &bytes) == DATA_HERE) {
         p->asks--;
         reply(record, record->r.bytes, bytes + record->r.offset);
     }
-    read_ahead(fs, p, block, at, run);
+    if (!here) /* behind the command that brings the block itself */
+        read_ahead(fs, p, block, at, run);
 }
 
 /* What is written to a block for the first time becomes the whole block: the record has room for it. */

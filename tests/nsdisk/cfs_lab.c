@@ -52,6 +52,7 @@ static void reply(void *ctx, int to, int type, const void *bytes, size_t n)
             lab->pending[i].from == to && lab->pending[i].type == type) {
             lab->pending[i].answered = true;
             lab->pending[i].n = n;
+            lab->pending[i].commands = lab->drives.order;
             memcpy(lab->pending[i].reply, bytes, n);
             return;
         }
@@ -148,6 +149,7 @@ int32_t lab_wait(struct lab *lab, uint32_t number)
     memcpy(&lab->head, lab->pending[number].reply, sizeof lab->head);
     lab->payload_bytes = lab->pending[number].n - sizeof lab->head;
     memcpy(lab->payload, lab->pending[number].reply + sizeof lab->head, lab->payload_bytes);
+    lab->commands = lab->pending[number].commands;
     lab->pending[number].used = false;
     return lab->head.status;
 }

@@ -33,6 +33,7 @@ struct lab {
     struct file_reply head;
     uint8_t payload[LAB_BYTES];
     size_t payload_bytes;
+    uint64_t commands; /* that had been started when the server gave it */
     /* its own */
     struct {
         bool used, answered;
@@ -40,6 +41,7 @@ struct lab {
         int from, type;
         uint8_t reply[LAB_BYTES];
         size_t n;
+        uint64_t commands;
     } pending[LAB_PENDING];
     uint32_t seq;
     const void *message;

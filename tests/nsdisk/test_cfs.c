@@ -277,6 +277,33 @@ Test(cfs, reads_ahead_where_a_run_ends_within_a_group)
     run(short_run_script);
 }
 
+/* A server that pays after its replies would else leave the drive idle until it has. */
+static void ahead_first_script(struct lab *l)
+{
+    struct file f = open_file("/f");
+    struct cfs_run run;
+    static uint8_t data[BLOCK];
+
+    cr_assert_eq(alloc(f, 0, 3 * CFS_GROUP, &run), 3 * (int)CFS_GROUP);
+    for (uint32_t i = 0; i < 3 * CFS_GROUP; i++)
+        cr_assert_eq(put(f, 0, block_at(i), 0, data, BLOCK), BLOCK);
+    cr_assert_eq(ask(N_CDROP, f, 0, 0, 0), 0);
+    cr_expect_eq(get(f, 0, run.first, 0, 8), 8);
+    for (uint32_t i = 1; i < 3 * CFS_GROUP; i++) {
+        const uint64_t before = l->drives.order;
+        const bool last = i % CFS_GROUP == CFS_GROUP - 1 && i != 3 * CFS_GROUP - 1;
+
+        cr_expect_eq(get(f, 0, block_at(i), 0, 8), 8);
+        cr_expect_eq(l->commands - before, last, "block %u: %u commands before its reply", i,
+                     (unsigned)(l->commands - before));
+    }
+}
+
+Test(cfs, the_next_group_is_asked_for_before_the_last_blocks_reply_is_sent)
+{
+    run(ahead_first_script);
+}
+
 static void pending_at_shutdown(struct lab *l)
 {
     struct file f = open_file("/f");
