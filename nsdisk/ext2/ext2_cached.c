@@ -55,23 +55,28 @@ static int cached_block(struct ext2_inode *inode, uint64_t file_block, uint32_t 
     return error < 0 ? error : data_cache_fetch(fs->data, run.first, run.count, block, bytes);
 }
 
-/* After a read of this block: reads ahead where a group ends. Errors are those of the read that comes for it. */
-static void read_ahead(struct ext2_inode *inode, uint64_t file_block, uint32_t block)
+/* After a read of this block: reads ahead where the file's blocks of a group end: at its end, or where the file goes on
+ * elsewhere on the disk, as it may where no more blocks of its run are known. Errors are those of the read that comes
+ * for what is read ahead. */
+static void read_ahead(struct ext2_inode *inode, uint64_t file_block, uint32_t block, bool run_goes_on)
 {
     const struct ext2 *fs = inode->fs;
     uint32_t group = data_cache_group(fs->data), groups = data_cache_ahead_groups(fs->data);
+    bool group_goes_on = ((block + 1) & (group - 1)) != 0;
     struct ext2_run next;
 
-    if (groups == 0 || ((block + 1) & (group - 1)) != 0 || file_block + 1 >= ext2_map_max_blocks(fs) ||
+    if (groups == 0 || (group_goes_on && run_goes_on) || file_block + 1 >= ext2_map_max_blocks(fs) ||
         (file_block + 1) << fs->block_shift >= inode->size_bytes)
         return;
-    if (ext2_map_run(inode, file_block + 1, groups * group, &next) == 0 && next.first != 0)
+    if (ext2_map_run(inode, file_block + 1, groups * group, &next) == 0 && next.first != 0 &&
+        !(group_goes_on && next.first == block + 1))
         data_cache_ahead(fs->data, next.first, next.count);
 }
 
 static int cached_read(struct ext2_inode *inode, uint64_t file_block, struct ext2_span s, uint8_t *buf, bool small)
 {
     const struct ext2 *fs = inode->fs;
+    uint32_t run_end = s.block + s.old;
 
     (void)small;
     for (; s.bytes != 0; s.block++, file_block++) {
@@ -82,7 +87,7 @@ static int cached_read(struct ext2_inode *inode, uint64_t file_block, struct ext
         if (error < 0)
             return error;
         memcpy(buf, from + s.offset, n);
-        read_ahead(inode, file_block, s.block);
+        read_ahead(inode, file_block, s.block, s.block + 1 < run_end);
         buf += n;
         s.bytes -= n;
         s.offset = 0;
@@ -222,7 +227,7 @@ int ext2_cached_look(struct ext2_inode *inode, struct ext2_cursor *c, uint64_t f
 void ext2_cached_looked(struct ext2_inode *inode, const struct ext2_cursor *c)
 {
     if (c->last != 0)
-        read_ahead(inode, c->last_file_block, c->last);
+        read_ahead(inode, c->last_file_block, c->last, c->last_file_block + 1 - c->file_block < c->run.count);
 }
 
 int ext2_cached_change(struct ext2_inode *inode, struct ext2_cursor *c, uint64_t file_block, uint8_t **bytes)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nsdisk/ext2/data_cache.h"
 #include "nsdisk/serve/open_table.h"
 #include "tests/nsdisk/volume.h"
 
@@ -145,6 +146,33 @@ Test(files, small_sequential_reads_are_read_ahead)
     }
     cr_assert_leq(v.reads - reads, 6, "%u commands", v.reads - reads);
     finish("read-ahead");
+}
+
+/* Runs of three blocks of 4 KB, each behind one of another file, so that they end within a cache's groups of four. */
+Test(files, a_file_in_short_runs_is_read_ahead)
+{
+    static uint8_t out[12 * 12288], in[4096];
+    uint64_t f, g;
+
+    fill_pattern(out, sizeof out, 6);
+    volume_make(&v, 4096, 8192, "");
+    volume_set_cache(&v, &volume_caches[3]);
+    volume_mount(&v);
+    f = create("/f"), g = create("/g");
+    for (uint32_t at = 0; at < sizeof out; at += 12288) {
+        cr_assert_eq(v_write(&v, f, at, out + at, 12288), 12288);
+        cr_assert_eq(v_write(&v, g, at / 12288 * sizeof in, out, sizeof in), (int32_t)sizeof in);
+    }
+    cr_assert_eq(volume_unmount(&v), 0);
+    volume_mount(&v);
+    cr_assert_eq(v_open(&v, "/f", N_O_RDONLY, &f), 0);
+    for (uint32_t at = 0; at < sizeof out; at += sizeof in) {
+        cr_assert_eq(v_read(&v, f, at, in, sizeof in), (int32_t)sizeof in);
+        cr_assert_arr_eq(in, out + at, sizeof in, "at %u", at);
+    }
+    const uint32_t misses = data_cache_counts(server_volume(v.server, 0)->data).misses;
+    cr_expect_eq(misses, 1, "%u reads waited for a group that was not read ahead", misses);
+    finish("short runs");
 }
 
 Test(files, grow_with_zeros_and_shrink_for_good)
