@@ -3,7 +3,7 @@
  * or interleaved, and the time is that of all of them.
  *
  *   cfsbench TEST OP nodes=N block=B [file=BYTES] [disks=D] [first=F] [async=0] [skew_us=U seed=S]
- *            [group=G turn=part|call|none [own=1]] [readers=R]
+ *            [group=G turn=part|call|none [own=1]] [readers=R] [forward=0]
  *
  *   TEST   part    node i has bytes [i S / N, (i + 1) S / N) of a file of S bytes
  *          inter   block j of node i is block j N + i
@@ -11,7 +11,7 @@
  *          one     as part, with one node: the rate of a disk where disks=1
  *          open    opens the file, reads or writes a byte, closes it
  *          tree    every node gets all of it: R nodes (8) read a part each, which a tree of messages carries to all
- *                  [P2 section 5.1]; of all nodes
+ *                  [P2 section 5.1]; of all nodes. forward=1: a node has a whole part before it sends any of it on
  *          stages  no file: nodes begin and end at different times, as in [P2 Figure 2]
  *   OP     read, write
  *
@@ -47,6 +47,7 @@
 #define NAME    "/cfs/bench"
 #define SYNC    1
 #define TURN    2
+#define FORWARD 3 /* and on, of reader 0 and on */
 #define DISKS   32
 #define UNIT_US 100000. /* of stages */
 
@@ -55,7 +56,7 @@ static const char *const test_names[TESTS] = {"part", "inter", "bcast", "one", "
 
 static struct {
     enum test test;
-    int write, nodes, first, async, disks, skew_us, groups, own, readers;
+    int write, nodes, first, async, disks, skew_us, groups, own, readers, forward;
     char turn; /* 'p': for a part, 'c': for a call, 'n': none */
     long block, file;
     unsigned seed;
@@ -75,7 +76,7 @@ static void usage(const char *what)
                 "cfsbench: '%s'; usage: cfsbench part|inter|bcast|one|open|tree|stages read|write nodes=N block=B "
                 "[file=BYTES] [disks=D] [first=F] [async=0|1] [skew_us=U] [seed=S] [group=G] "
                 "[turn=part|call|none] "
-                "[own=0|1] [readers=R]\n",
+                "[own=0|1] [readers=R] [forward=0|1]\n",
                 what);
     exit(2);
 }
@@ -110,8 +111,9 @@ static void read_word(const char *word)
     const struct {
         const char *key;
         int *value;
-    } ints[] = {{"nodes", &o.nodes},     {"disks", &o.disks},  {"first", &o.first}, {"async", &o.async},
-                {"skew_us", &o.skew_us}, {"group", &o.groups}, {"own", &o.own},     {"readers", &o.readers}};
+    } ints[] = {{"nodes", &o.nodes}, {"disks", &o.disks},     {"first", &o.first},
+                {"async", &o.async}, {"skew_us", &o.skew_us}, {"group", &o.groups},
+                {"own", &o.own},     {"readers", &o.readers}, {"forward", &o.forward}};
     long n;
 
     for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
@@ -358,13 +360,31 @@ static void transfer_all(int fd)
         pass_turn(1);
 }
 
+/* One part by a binomial tree, in whole messages: a node has it from the one whose place lacks its lowest bit, and
+ * sends it to those whose places have one lower bit more. */
+static void forward(unsigned char *part, long n, int reader)
+{
+    const int place = (own - reader + all) % all;
+    int from = (reader + (place & (place - 1))) % all, type = FORWARD + reader, bit = 1;
+
+    if (place != 0 && nread(part, (int)n, &from, &type, NULL) != n)
+        fail("nread");
+    while (bit < all && !(place & bit))
+        bit <<= 1;
+    while (bit >>= 1)
+        if (place + bit < all && nwrite(part, (int)n, (reader + place + bit) % all, FORWARD + reader, NULL) < 0)
+            fail("nwrite");
+}
+
 /* The parts that the readers have go to all nodes. */
 static void broadcast(void)
 {
     const long part = o.file / o.readers;
 
     for (int r = 0; r < o.readers; r++)
-        if (group_broadcast(&everybody, buf + r * part, (int)part, r) < 0)
+        if (o.forward)
+            forward(buf + r * part, part, r);
+        else if (group_broadcast(&everybody, buf + r * part, (int)part, r) < 0)
             fail("group_broadcast");
 }
 

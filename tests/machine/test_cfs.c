@@ -323,6 +323,20 @@ Test(cfs, the_benchmark_counts_what_moves)
     free(line);
 }
 
+/* Both trees carry all of the file to all nodes, as the benchmark checks. Eight nodes are three steps of a tree: one
+ * that forwards whole parts takes longer than one whose pieces follow each other. */
+Test(cfs, a_tree_that_forwards_whole_parts_takes_longer)
+{
+    const char *pieces[5] = {"nodes=8", "block=16K", "file=768K", "readers=3"};
+    const char *parts[5] = {"nodes=8", "block=16K", "file=768K", "readers=3", "forward=1"};
+    char *by_pieces = bench("3", "tree", "read", pieces), *by_parts = bench("3", "tree", "read", parts);
+
+    cr_expect_eq(value(by_parts, " bytes="), 8 * 786432);
+    cr_expect_gt(value(by_parts, " us="), 1.2 * value(by_pieces, " us="), "%s%s", by_parts, by_pieces);
+    free(by_pieces);
+    free(by_parts);
+}
+
 /* Two groups of four nodes, of which one is active at a time, take longer than eight nodes at once; the bytes are the
  * same, as the benchmark checks them. */
 Test(cfs, groups_take_turns)
