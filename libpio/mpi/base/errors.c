@@ -35,7 +35,9 @@ void mpi_tell_other(const char *name, const struct mpi_comm *c)
 
 void mpi_tell_wait(void)
 {
-    mpi_tell(mpi_call.name, mpi_call.comm, mpi_call.peer, mpi_call.tag);
+    if (!mpi_tells(mpi_call.name, mpi_call.comm))
+        mpi_tell_other(mpi_call.name, mpi_call.comm);
+    mpi_tell_peer(mpi_call.peer, mpi_call.tag);
     told.sends = mpi_call.sends;
 }
 

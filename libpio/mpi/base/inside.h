@@ -6,6 +6,7 @@
  *
  *   c                       a message of communicator c, or its header (wire.h)
  *   COMMS_MAX + c           the same, of a collective call that is a schedule (schedule.h)
+ *   WIRE_BARE + ..          a bare message of communicator and tag (wire.h)
  *   WIRE_CONTROL            answers, and room given back
  *   WIRE_DATA + n           data of message n of this sender, in pieces, for which the receiver has asked
  *   COLLECTIVE_TYPE(c, op)  a collective call of communicator c; a wildcard does not match these
@@ -76,6 +77,12 @@ struct mpi_comm {
     struct mpi_comm *next;  /* of those that the program has freed */
     int *uses;              /* of the lists of its group, by communicators; NULL: they are of MPI_COMM_WORLD or SELF */
     int number;
+    /* Of bare messages (wire.h): the type for tag 0; which tags have them; and where ranks are nodes, what is known of
+     * rank 0, and its process. NULL: they are not, or no message goes at once. */
+    int bare_type;
+    uint32_t bare_tags;
+    struct wire_peer *bare_peers;
+    int bare_process;
     MPI_Comm handle;
     MPI_Errhandler errhandler;
     struct mpi_queue posted;      /* receives that wait for a message: struct mpi_request */
@@ -89,10 +96,10 @@ struct mpi_comm {
 enum mpi_phase { MPI_NOT_YET, MPI_RUNS, MPI_OVER };
 
 struct mpi_world {
-    enum mpi_phase phase;
-    struct group group;                   /* of all processes; its context has all messages */
-    int process;                          /* the caller's */
     struct mpi_comm *comm[2 * COMMS_MAX]; /* by number; then their shadows, which schedules use */
+    enum mpi_phase phase;
+    struct group group; /* of all processes; its context has all messages */
+    int process;        /* the caller's */
 };
 extern struct mpi_world mpi_world;
 
@@ -130,10 +137,14 @@ extern struct abi_call mpi_told; /* what ncube reads: */
 extern const char *mpi_told_name;
 extern const struct mpi_comm *mpi_told_comm;
 
-static inline void mpi_tell(const char *name, const struct mpi_comm *c, int peer, int tag)
+/* Whether the record has this name and communicator. */
+static inline bool mpi_tells(const char *name, const struct mpi_comm *c)
 {
-    if (name != mpi_told_name || c != mpi_told_comm)
-        mpi_tell_other(name, c);
+    return name == mpi_told_name && c == mpi_told_comm;
+}
+
+static inline void mpi_tell_peer(int peer, int tag)
+{
     mpi_told.peer = peer;
     mpi_told.tag = tag;
     mpi_told.sends = 0;
@@ -148,7 +159,7 @@ static inline const char *mpi_comm_name(const struct mpi_comm *c)
 
 static inline struct mpi_comm *mpi_find_comm(MPI_Comm handle)
 {
-    struct mpi_comm *c = HANDLE_INDEX(handle) < COMMS_MAX ? mpi_world.comm[HANDLE_INDEX(handle)] : NULL;
+    struct mpi_comm *c = mpi_world.comm[(uintptr_t)handle % COMMS_MAX];
 
     return c && c->handle == handle ? c : NULL;
 }

@@ -195,7 +195,7 @@ static bool make_group(struct mpi_comm *c, const struct mpi_comm *parent, const 
 void comms_enter(struct mpi_comm *c, const struct mpi_comm *parent, int number)
 {
     ++*c->uses;
-    c->number = number;
+    wire_number_comm(c, number);
     c->handle = HANDLE_OF(MPI_Comm, HANDLE_COMM, number, ++nth[number]);
     c->errhandler = parent->errhandler;
     mpi_use_errhandler(c->errhandler, 1);

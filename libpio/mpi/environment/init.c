@@ -59,7 +59,7 @@ static int make_group(struct group *g, int procs)
 
 static void start_comm(struct mpi_comm *c, int number, const char *name)
 {
-    c->number = number;
+    wire_number_comm(c, number);
     c->handle = HANDLE_OF(MPI_Comm, HANDLE_COMM, number, 0);
     c->errhandler = MPI_ERRORS_ARE_FATAL;
     strcpy(c->name, name);

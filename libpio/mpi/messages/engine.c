@@ -11,6 +11,25 @@
 
 #define in engine_in
 
+/* ---- What comes ---- */
+
+/* The communicator's number, if it is a bare message's type; else the type. */
+static int type_of(int type)
+{
+    return type >= WIRE_BARE && type < WIRE_CONTROL ? (type - WIRE_BARE) / WIRE_BARE_TAGS : type;
+}
+
+/* Gives a bare message that has been read a header: type and length change. Returns where the message begins. */
+static const void *unwrap(int *type, long *bytes)
+{
+    if (*bytes < 0 || *type < WIRE_BARE || *type >= WIRE_CONTROL)
+        return &in.header;
+    in.bare = (struct wire_header){(*type - WIRE_BARE) % WIRE_BARE_TAGS, wire_word(WIRE_SHORT, 0)};
+    *type = type_of(*type);
+    *bytes += (long)sizeof in.bare;
+    return &in.bare;
+}
+
 /* A message of a type that a wildcard sees. */
 static void handle(int process, int type, const void *message, long bytes)
 {
@@ -31,7 +50,7 @@ static void handle(int process, int type, const void *message, long bytes)
 static void handle_error(int process, int type, long error)
 {
     if (error == -N_EIO) {
-        receive_lose(process, type);
+        receive_lose(process, type_of(type));
         if (type == WIRE_CONTROL)
             send_lose(process);
         return;
@@ -69,7 +88,7 @@ bool engine_step(bool waits)
     if (waits)
         mpi_tell_wait();
     if (waits && !receives_data()) {
-        n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+        n = trap_read_context(&in.header, ENGINE_MOST_BYTES, &process, &type, mpi_world.group.context);
     } else {
         if (waits)
             await_any();
@@ -81,12 +100,13 @@ bool engine_step(bool waits)
             return true;
         }
         if (n >= 0 || n == -N_EIO) /* a loss is taken out of the queue, too */
-            n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+            n = trap_read_context(&in.header, ENGINE_MOST_BYTES, &process, &type, mpi_world.group.context);
     }
+    const void *message = unwrap(&type, &n);
     if (n < 0)
         handle_error(process, type, n);
     else
-        handle(process, type, &in, n);
+        handle(process, type, message, n);
     return true;
 }
 
@@ -106,15 +126,15 @@ int engine_wait(struct mpi_request *r)
 /* Takes the message that has been read last, which may be the receive's. */
 static void take_or_handle(struct mpi_request *r, int process, int type, long n)
 {
-    const struct wire_header *h = &in.header.header;
+    const struct wire_header *h = unwrap(&type, &n);
 
     if (type != r->comm->number || (r->tag != MPI_ANY_TAG && r->tag != h->tag)) {
-        handle(process, type, &in, n);
+        handle(process, type, h, n);
         return;
     }
     if (h->kind_and_room >> 2 > 0)
         send_room(process, h->kind_and_room >> 2);
-    receive_give(r, process, &in, n);
+    receive_give(r, process, h, n);
 }
 
 void engine_receive_from(struct mpi_request *r, int process, int type, long n)
@@ -128,7 +148,7 @@ void engine_receive_from(struct mpi_request *r, int process, int type, long n)
             return;
         process = r->process;
         type = N_ANY;
-        n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+        n = trap_read_context(&in.header, ENGINE_MOST_BYTES, &process, &type, mpi_world.group.context);
     }
     int rank = process < 0 ? -1 : collect_rank_of(&r->comm->group, process);
     status_set(&r->status, rank, r->tag, 0);
@@ -145,7 +165,7 @@ int engine_receive(struct mpi_request *r)
     }
     int process = r->process, type = N_ANY;
     mpi_tell_wait();
-    long n = trap_read_context(&in, sizeof in, &process, &type, mpi_world.group.context);
+    long n = trap_read_context(&in.header, ENGINE_MOST_BYTES, &process, &type, mpi_world.group.context);
     engine_receive_from(r, process, type, n);
     return engine_wait(r);
 }

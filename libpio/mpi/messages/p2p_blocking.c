@@ -6,6 +6,7 @@
 #include <sysn.h>
 
 #include "libpio/mpi/messages/request.h"
+#include "vertex/contract/quick_traps.h"
 #include "vertex/contract/traps.h"
 
 /* Begins a send that has been checked, and waits for its end. */
@@ -20,24 +21,8 @@ static int send_and_wait(struct mpi_request *r, int error)
 
 /* ---- Short messages: the shortest way for what most calls do, and all else out of it ---- */
 
-#define RARE __attribute__((noinline, cold))
-
-static inline void copy_short(char *to, const char *from, long bytes)
-{
-    if (bytes == 8 && ((uintptr_t)to | (uintptr_t)from) % 8 == 0)
-        *(uint64_t *)to = *(const uint64_t *)from;
-    else
-        memcpy(to, from, (size_t)bytes);
-}
-
-/* Whether the data of so many elements is short, and the arguments are good; sets *bytes. */
-static inline bool is_short(const void *buf, int count, const struct mpi_type *t, long *bytes)
-{
-    if (!t || !t->is_short_way || (unsigned)count > WIRE_EAGER_BYTES || (uintptr_t)buf <= 1)
-        return false;
-    *bytes = t->size * count;
-    return *bytes <= WIRE_EAGER_BYTES;
-}
+#define RARE      __attribute__((noinline, cold))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
 
 static RARE int send_any(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
@@ -51,31 +36,32 @@ static RARE int send_any(const void *buf, int count, MPI_Datatype datatype, int 
     return mpi_leave(c, send_and_wait(&r, check_send(&r, c, buf, count, datatype, dest, tag)));
 }
 
-static RARE int send_failed(struct mpi_comm *c, long result, int dest)
+static RARE int send_failed(MPI_Comm comm, long result, int dest)
 {
+    struct mpi_comm *c = mpi_find_comm(comm);
+
     MPI_ENTER("Send", c, dest, MPI_NO_PEER);
+    trap_note((int)result);
     return mpi_fail(c, mpi_error_of_message(c, result, dest));
 }
 
+/* A bare message is sent from where it lies. */
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    struct mpi_comm *c = mpi_find_comm(comm);
-    long bytes;
+    const struct mpi_comm *c = mpi_find_comm(comm);
+    const struct mpi_type *t = mpi_find_type(datatype);
 
-    if (!c || !is_short(buf, count, mpi_find_type(datatype), &bytes) || (unsigned)dest >= (unsigned)c->group.size ||
-        tag < 0)
+    if (!c || !t || (uintptr_t)buf <= 1 || (unsigned)dest >= (unsigned)c->group.size || (unsigned)tag >= c->bare_tags ||
+        !c->bare_peers)
         return send_any(buf, count, datatype, dest, tag, comm);
-    int process = collect_process(&c->group, dest);
-    struct wire_peer *p = wire_peer(process);
-    if (process == mpi_world.process || p->room < bytes + WIRE_UNIT || p->blocked > 0 || bytes > wire_eager_bytes)
+    struct wire_peer *p = &c->bare_peers[dest];
+    long bytes = t->quick_size * count;
+    if ((unsigned long)bytes - 1 >= (unsigned long)wire_eager_bytes || p->room < bytes + WIRE_UNIT || p->blocked > 0 ||
+        wire_owes_much(p))
         return send_any(buf, count, datatype, dest, tag, comm);
-    struct wire_header *h = (struct wire_header *)(send_out.data - sizeof *h);
     p->room -= (int32_t)bytes + WIRE_UNIT;
-    h->tag = tag;
-    h->kind_and_room = wire_word(WIRE_SHORT, wire_give_back(p));
-    copy_short(send_out.data, buf, bytes);
-    long result = trap_cwrite(h, (long)sizeof *h + bytes, process, c->number, mpi_world.group.context);
-    return result == 0 ? MPI_SUCCESS : send_failed(c, result, dest);
+    long result = quick_cwrite(buf, bytes, c->bare_process + dest, c->bare_type + tag, mpi_world.group.context);
+    return result == 0 ? MPI_SUCCESS : send_failed(comm, result, dest);
 }
 MPI_NAME(Send);
 
@@ -113,41 +99,46 @@ static int receive_and_wait(struct mpi_request *r, int error, MPI_Status *status
     return error;
 }
 
-struct receive_arguments {
-    void *buf;
-    int count;
-    MPI_Datatype datatype;
-    int source, tag;
-    MPI_Comm comm;
-    MPI_Status *status;
-};
-
 static const char name_of_receive[32] __attribute__((aligned(8))) = "MPI_Recv";
 
-static RARE int receive_any(const struct receive_arguments *a)
+static RARE int receive_any(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                            MPI_Status *status)
 {
-    struct mpi_comm *c = mpi_find_comm(a->comm);
+    struct mpi_comm *c = mpi_find_comm(comm);
     struct mpi_request r;
 
-    mpi_call = (struct mpi_call){name_of_receive, c, a->source, a->tag, false};
+    mpi_call = (struct mpi_call){name_of_receive, c, source, tag, false};
     if (!c)
-        return mpi_fail_comm(a->comm);
-    return mpi_leave(
-        c, receive_and_wait(&r, check_receive(&r, c, a->buf, a->count, a->datatype, a->source, a->tag), a->status));
+        return mpi_fail_comm(comm);
+    return mpi_leave(c, receive_and_wait(&r, check_receive(&r, c, buf, count, datatype, source, tag), status));
 }
 
-/* What has been read is a long message, another one, or an answer. */
-static RARE int receive_other(const struct receive_arguments *a, int process, int type, long n)
+/* What has been read, with the result n, is a long message, another one, or an answer; it is of that process and type,
+ * which the upper and the lower half of `from` are. */
+static RARE int receive_other(void *buf, long bytes, int source, int tag, struct mpi_comm *c, MPI_Status *status,
+                              uint64_t from, long n)
 {
-    struct mpi_comm *c = mpi_find_comm(a->comm);
     struct mpi_request r;
 
-    mpi_call = (struct mpi_call){name_of_receive, c, a->source, a->tag, false};
-    check_receive(&r, c, a->buf, a->count, a->datatype, a->source, a->tag);
-    engine_receive_from(&r, process, type, n);
+    mpi_call = (struct mpi_call){name_of_receive, c, source, tag, false};
+    check_receive(&r, c, buf, (int)bytes, MPI_BYTE, source, tag);
+    if (n < 0)
+        trap_note((int)n);
+    engine_receive_from(&r, (int)(from >> 32), (int)(uint32_t)from, n);
     int error = engine_wait(&r);
-    status_give(a->status, &r);
+    status_give(status, &r);
     return mpi_leave(c, error);
+}
+
+/* The rest of a receive: data that is not one word, room that is given back, or is to be. */
+static __attribute__((noinline)) int end_receive(void *buf, const void *data, long length, int process, uint32_t room)
+{
+    memcpy(buf, data, (size_t)length);
+    if (room > 0)
+        send_room(process, room);
+    if (wire_peer(process)->owed >= wire_most_owed)
+        wire_tell(process, WIRE_ROOM, 0, 0);
+    return MPI_SUCCESS;
 }
 
 /* Only what comes from the source need be looked at if nobody waits for anything else, and no message is here that
@@ -155,31 +146,38 @@ static RARE int receive_other(const struct receive_arguments *a, int process, in
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    const struct receive_arguments all = {buf, count, datatype, source, tag, comm, status};
-    long bytes;
+    const struct mpi_type *t = mpi_find_type(datatype);
 
-    if (!c || mpi_under_way > 0 || c->unexpected.count > 0 || source < MPI_ANY_SOURCE || source >= c->group.size ||
-        tag < MPI_ANY_TAG || !is_short(buf, count, mpi_find_type(datatype), &bytes) || !receive_reserve)
-        return receive_any(&all);
-    int process = source < 0 ? source : collect_process(&c->group, source), type = N_ANY;
-    if (process == mpi_world.process)
-        return receive_any(&all);
-    mpi_tell(name_of_receive, c, source, tag);
-    long n = trap_read_context(&engine_in, sizeof engine_in, &process, &type, mpi_world.group.context);
+    if (!c || !t || (uintptr_t)buf <= 1 || (unsigned)count > WIRE_EAGER_BYTES || mpi_under_way > 0 ||
+        c->unexpected.count > 0 || source < MPI_ANY_SOURCE || source >= c->group.size || tag < MPI_ANY_TAG ||
+        !receive_reserve || !mpi_tells(name_of_receive, c))
+        return receive_any(buf, count, datatype, source, tag, comm, status);
+    long bytes = t->quick_size * count;
+    int process = source < 0 ? source : collect_process(&c->group, source), type;
+    if (process == mpi_world.process || bytes == 0)
+        return receive_any(buf, count, datatype, source, tag, comm, status);
+    mpi_tell_peer(source, tag);
+    long n = quick_cread_any(&engine_in.header, ENGINE_MOST_BYTES, &process, &type, mpi_world.group.context);
     const struct wire_header *h = &engine_in.header.header;
-    long length = n - (long)sizeof *h;
-    if (n < 0 || type != c->number || (h->kind_and_room & 3) != WIRE_SHORT || (tag != h->tag && tag != MPI_ANY_TAG) ||
-        length > bytes)
-        return receive_other(&all, process, type, n);
-    copy_short(buf, (const char *)(h + 1), length);
+    long length = n;
+    int of = type - c->bare_type;
+    uint32_t room = 0;
+    if (!LIKELY((unsigned)of < c->bare_tags)) {
+        if (n < 0 || type != c->number || (h->kind_and_room & 3) != WIRE_SHORT)
+            return receive_other(buf, bytes, source, tag, c, status, (uint64_t)process << 32 | (uint32_t)type, n);
+        of = h->tag;
+        room = h->kind_and_room >> 2;
+        length -= (long)sizeof *h++;
+    }
+    if (!LIKELY(n >= 0) || (tag != of && tag != MPI_ANY_TAG) || length > bytes)
+        return receive_other(buf, bytes, source, tag, c, status, (uint64_t)process << 32 | (uint32_t)type, n);
     if (status)
-        status_set(status, source < 0 ? collect_rank_of(&c->group, process) : source, h->tag, length);
+        status_set(status, source < 0 ? collect_rank_of(&c->group, process) : source, of, length);
     struct wire_peer *p = wire_peer(process);
-    if (p->blocked > 0)
-        send_room(process, h->kind_and_room >> 2);
-    else
-        p->room += (int32_t)(h->kind_and_room >> 2);
-    wire_note(p, process, length);
+    p->owed += (int32_t)length + WIRE_UNIT;
+    if (room > 0 || p->owed >= wire_most_owed || length != sizeof(uint64_t) || (uintptr_t)buf % sizeof(uint64_t) != 0)
+        return end_receive(buf, h, length, process, room);
+    *(uint64_t *)buf = *(const uint64_t *)h;
     return MPI_SUCCESS;
 }
 MPI_NAME(Recv);

@@ -338,7 +338,7 @@ void receive_data(int process, int type, const void *piece, long bytes)
 
     if (!r) { /* of a receive that was given up */
         if (!piece)
-            trap_read_context(&engine_in, sizeof engine_in, &process, &type, mpi_world.group.context);
+            trap_read_context(&engine_in.header, ENGINE_MOST_BYTES, &process, &type, mpi_world.group.context);
         return;
     }
     if (piece)

@@ -128,12 +128,14 @@ extern bool (*mpi_go_on)(void);
 void engine_poll(void);
 /* Waits until it is done; returns its error. */
 int engine_wait(struct mpi_request *r);
-/* What has been read last. */
+/* What has been read last: read to `header`; the header of a bare message is made in `bare`. */
 struct engine_message {
+    struct wire_header bare;
     struct wire_long header;
     char data[WIRE_EAGER_BYTES];
 };
 extern struct engine_message engine_in;
+#define ENGINE_MOST_BYTES (sizeof engine_in - sizeof engine_in.bare)
 
 /* Begins a receive of no queue, from whose source a message of n bytes has been read; n < 0: an error. Handles others
  * until the receive has one. */

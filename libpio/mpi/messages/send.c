@@ -61,13 +61,25 @@ static long write_message(const struct mpi_request *r, const void *message, long
     return trap_cwrite(message, bytes, r->process, r->comm->number, mpi_world.group.context);
 }
 
+/* Bare, if it can be: then dense data is sent from where it lies. */
 static void send_short(struct mpi_request *r, struct wire_peer *p)
 {
-    struct wire_header *h = (struct wire_header *)(out.data - sizeof *h);
+    struct wire_header *h = (struct wire_header *)out.data - 1;
+    bool is_bare = (unsigned)r->tag < r->comm->bare_tags && !wire_owes_much(p);
+    const void *message = is_bare ? out.data : (const char *)h;
+    long result;
 
-    *h = (struct wire_header){r->tag, wire_word(WIRE_SHORT, wire_give_back(p))};
-    mpi_pack(r->type, r->count, r->buf, 0, r->bytes, out.data);
-    request_finish(r, error_of(r, write_message(r, h, (long)sizeof *h + r->bytes)));
+    if (is_bare && r->type->is_dense)
+        message = r->buf;
+    else
+        mpi_pack(r->type, r->count, r->buf, 0, r->bytes, out.data);
+    if (is_bare) {
+        result = trap_cwrite(message, r->bytes, r->process, r->comm->bare_type + r->tag, mpi_world.group.context);
+    } else {
+        *h = (struct wire_header){r->tag, wire_word(WIRE_SHORT, wire_give_back(p))};
+        result = write_message(r, h, (long)sizeof *h + r->bytes);
+    }
+    request_finish(r, error_of(r, result));
 }
 
 static void describe(struct mpi_request *r, struct wire_peer *p, enum wire_kind kind)

@@ -8,7 +8,7 @@
 #include "vertex/contract/traps.h"
 
 struct wire_peer *wire_peers;
-int32_t wire_room_at_first, wire_eager_bytes;
+int32_t wire_room_at_first, wire_eager_bytes, wire_most_owed;
 
 int wire_start(int processes, int64_t memory_bytes)
 {
@@ -16,11 +16,12 @@ int wire_start(int processes, int64_t memory_bytes)
 
     wire_room_at_first = share > WIRE_ROOM_BYTES ? WIRE_ROOM_BYTES : share < WIRE_UNIT ? WIRE_UNIT : (int32_t)share;
     wire_eager_bytes = wire_room_at_first / 4 < WIRE_UNIT ? -1 : wire_room_at_first / 4 - WIRE_UNIT;
+    wire_most_owed = wire_room_at_first / 4;
     wire_peers = calloc((size_t)processes, sizeof *wire_peers);
     if (!wire_peers)
         return mpi_error(MPI_ERR_NO_MEM, "no memory for what it knows of %ld processes", processes, 0);
     for (int i = 0; i < processes; i++)
-        wire_peers[i].room = wire_room_at_first;
+        wire_peers[i].room = i == mpi_world.group.rank ? 0 : wire_room_at_first; /* what a process sends itself stays */
     return MPI_SUCCESS;
 }
 
@@ -28,6 +29,17 @@ void wire_end(void)
 {
     free(wire_peers);
     wire_peers = NULL;
+}
+
+void wire_number_comm(struct mpi_comm *c, int number)
+{
+    bool are_nodes = !c->group.process && !mpi_world.group.process;
+
+    c->number = number;
+    c->bare_type = WIRE_BARE + number * WIRE_BARE_TAGS;
+    c->bare_tags = number < WIRE_BARE_COMMS ? WIRE_BARE_TAGS : 0;
+    c->bare_process = N_PROCESS(0, c->group.procid);
+    c->bare_peers = are_nodes && wire_eager_bytes >= 0 ? wire_peers : NULL;
 }
 
 uint32_t wire_new_number(struct wire_peer *p)

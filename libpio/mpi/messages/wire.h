@@ -1,7 +1,11 @@
 /*
  * What travels between two processes, and how much of it a receiver has room for.
  *
- * A message of communicator c has the type c and begins with a struct wire_header. Its kind says where the data is:
+ * Most short messages are bare: data alone, of the type WIRE_BARE + 256 c + tag, where communicator and tag are small
+ * numbers and little room is to be given back. A header would cost 8 bytes on the channel and two copies of them.
+ *
+ * Any other message of communicator c has the type c and begins with a struct wire_header. Its kind says where the data
+ * is:
  *
  *   WIRE_SHORT  behind the header: up to WIRE_EAGER_BYTES
  *   WIRE_SYNC   the same, behind a struct wire_long; the receiver sends WIRE_MATCHED when a receive matches
@@ -54,6 +58,12 @@ struct wire_control { /* of type WIRE_CONTROL */
     uint64_t bytes;  /* WIRE_ANSWER: how many are wanted */
 };
 
+#define WIRE_BARE       0x2000
+#define WIRE_BARE_COMMS 32
+#define WIRE_BARE_TAGS  256
+_Static_assert(2 * COMMS_MAX <= WIRE_BARE && WIRE_BARE + WIRE_BARE_COMMS * WIRE_BARE_TAGS <= WIRE_CONTROL,
+               "types do not overlap");
+
 #define WIRE_PIECE_BYTES 16384
 #define WIRE_EAGER_BYTES 16384 /* a channel's standard buffer takes it with its header (docs/vertex.md, Messages) */
 #define WIRE_UNIT        128
@@ -70,12 +80,16 @@ struct wire_peer {
     bool hurries;         /* it has been told so */
 };
 
+/* Gives a communicator its number, and bare messages, if it is small. Its group is made. */
+void wire_number_comm(struct mpi_comm *c, int number);
+
 /* Makes the table of all processes. MPI_ERR_NO_MEM. */
 int wire_start(int processes, int64_t memory_bytes);
 void wire_end(void);
 
 extern struct wire_peer *wire_peers; /* by rank in MPI_COMM_WORLD */
 extern int32_t wire_room_at_first, wire_eager_bytes;
+extern int32_t wire_most_owed; /* a quarter of the room */
 
 /* The entry of a process of the program, by N_PROCESS. */
 static inline struct wire_peer *wire_peer(int process)
@@ -85,6 +99,12 @@ static inline struct wire_peer *wire_peer(int process)
 
 /* The next message's number to that process. */
 uint32_t wire_new_number(struct wire_peer *p);
+
+/* Half of what may be owed is given back in a header. */
+static inline bool wire_owes_much(const struct wire_peer *p)
+{
+    return 2 * p->owed >= wire_most_owed;
+}
 
 /* What is owed, which the caller sends. */
 static inline uint32_t wire_give_back(struct wire_peer *p)
@@ -107,7 +127,7 @@ int wire_tell(int process, enum wire_answer answer, uint32_t number, uint64_t by
 static inline void wire_note(struct wire_peer *p, int process, long bytes)
 {
     p->owed += (int32_t)bytes + WIRE_UNIT;
-    if (p->owed >= wire_room_at_first / 4)
+    if (p->owed >= wire_most_owed)
         wire_tell(process, WIRE_ROOM, 0, 0); /* a process that has ended needs none */
 }
 

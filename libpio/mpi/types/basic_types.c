@@ -8,13 +8,13 @@
 
 #include "libpio/mpi/types/datatype.h"
 
-const struct mpi_type *(*mpi_find_made_type)(MPI_Datatype handle);
+struct handle_table mpi_made_types;
 
 #define DENSE(bytes_of_data) (&(const struct mpi_layout){.bytes = (bytes_of_data)})
-#define BASIC(c_type, kind)                                                                                \
-    {                                                                                                      \
-        .size = sizeof(c_type), .extent = sizeof(c_type), .true_extent = sizeof(c_type), .is_dense = true, \
-        .is_committed = true, .is_short_way = true, .basic = (kind), .layout = DENSE(sizeof(c_type))       \
+#define BASIC(c_type, kind)                                                                                  \
+    {                                                                                                        \
+        .size = sizeof(c_type), .extent = sizeof(c_type), .true_extent = sizeof(c_type), .is_dense = true,   \
+        .is_committed = true, .quick_size = sizeof(c_type), .basic = (kind), .layout = DENSE(sizeof(c_type)) \
     }
 
 /* Integers, by their size and sign. */

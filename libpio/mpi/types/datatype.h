@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libpio/mpi/base/handles.h"
 #include "libpio/mpi/base/inside.h"
 
 /* Where bytes lie. A layout is dense: `bytes` from its address on; or `count` times another one, `stride` apart; or
@@ -60,17 +61,20 @@ struct mpi_type {
     long true_lb, true_extent;
     bool is_dense; /* elements one after the other are `size` bytes each, from their address on */
     bool is_committed;
-    bool is_short_way; /* both, and data is at the buffer's address: a short message needs no further look */
     enum mpi_basic basic;
     const struct mpi_layout *layout;
+    /* Its size if that is not 0, it is both, and short: a message of such elements needs no further look. The struct has
+     * 64 bytes, so that an index is a shift. */
+    long quick_size;
 };
+
+#define TYPES_QUICK_BYTES (1 << 20) /* the most: times any count it is a number */
 
 #define TYPES_BASIC 0x27 /* the indexes of predefined types are below this, from 1 on */
 extern const struct mpi_type mpi_basic_types[TYPES_BASIC];
 
-/* Finds a type that the program has made; NULL: it has made none. Set by made_types.c. */
-extern const struct mpi_type *(*mpi_find_made_type)(MPI_Datatype handle);
-extern int mpi_under_way; /* requests that are not done */
+extern struct handle_table mpi_made_types; /* of the program: struct made_type, which begins with struct mpi_type */
+extern int mpi_under_way;                  /* requests that are not done */
 extern int mpi_kept; /* requests that may be started again, and messages that Mprobe has taken: what these name stays */
 
 /* NULL: no such type. */
@@ -78,9 +82,9 @@ static inline const struct mpi_type *mpi_find_type(MPI_Datatype handle)
 {
     uintptr_t index = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
 
-    if (index - 1 < TYPES_BASIC - 1)
+    if (__builtin_expect(index - 1 < TYPES_BASIC - 1, 1))
         return &mpi_basic_types[index];
-    return mpi_find_made_type ? mpi_find_made_type(handle) : NULL;
+    return handle_find(&mpi_made_types, HANDLE_TYPE, handle);
 }
 
 /* Copy the bytes from `from` to before `to` of `count` elements' data into `packed`, and from there. */

@@ -14,7 +14,7 @@ struct made_memory {
     bool failed; /* in the first: there was no memory for one */
 };
 
-static struct handle_table table;
+#define table mpi_made_types
 static struct made_type *dying; /* freed by the program while requests were under way */
 
 /* ---- Memory of a type ---- */
@@ -101,13 +101,6 @@ struct made_type *made_find(MPI_Datatype handle)
     return handle_find(&table, HANDLE_TYPE, handle);
 }
 
-static const struct mpi_type *find(MPI_Datatype handle)
-{
-    struct made_type *t = made_find(handle);
-
-    return t ? &t->type : NULL;
-}
-
 void made_free(MPI_Datatype handle)
 {
     struct made_type *t = made_find(handle);
@@ -147,7 +140,6 @@ int made_finish(struct made_type *t, const struct made_piece *p, MPI_Datatype *h
         made_drop(t);
         return mpi_error(MPI_ERR_NO_MEM, "no memory for a type", 0, 0);
     }
-    mpi_find_made_type = find;
     t->uses = 1;
     t->align = p->align;
     t->has_lb = p->has_lb;

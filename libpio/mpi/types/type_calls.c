@@ -465,7 +465,7 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
         return mpi_fail_alone(error);
     if (t) {
         t->type.is_committed = true;
-        t->type.is_short_way = t->type.is_dense;
+        t->type.quick_size = t->type.is_dense && t->type.size <= TYPES_QUICK_BYTES ? t->type.size : 0;
     }
     return MPI_SUCCESS;
 }
