@@ -1,5 +1,6 @@
 /* Loaded by manager: answers each TASK with f of it, until STOP. */
 #include <nself.h>
+#include <stdio.h>
 
 #include "worker.h"
 

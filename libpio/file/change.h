@@ -9,6 +9,8 @@
 #ifndef PIO_CHANGE_H
 #define PIO_CHANGE_H
 
+#include <stdbool.h>
+
 #include "libpio/file/layout.h"
 
 #define PIO_CHANGE_NAME "/.pio-change"

@@ -10,6 +10,7 @@
 #ifndef PIO_STORE_H
 #define PIO_STORE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "libpio/file/layout.h"

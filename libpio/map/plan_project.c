@@ -4,6 +4,7 @@
  * lie together.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "libpio/map/falls.h"
 

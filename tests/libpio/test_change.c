@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "libpio/file/change.h"
 #include "libpio/file/pio.h"

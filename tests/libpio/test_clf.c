@@ -5,9 +5,11 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/libpio/clf_world.h"
 #include "tests/libpio/random_pattern.h"
+#include "vertex/contract/errors.h"
 
 TestSuite(clf, .timeout = 120);
 

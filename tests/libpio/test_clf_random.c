@@ -7,6 +7,7 @@
 
 #include "tests/libpio/clf_world.h"
 #include "tests/libpio/random_pattern.h"
+#include "vertex/contract/errors.h"
 
 TestSuite(clf_random, .timeout = 300);
 

@@ -1,5 +1,6 @@
 /* Plans of a stream a window at a time, against the elements byte by byte. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "libpio/map/window.h"

@@ -6,6 +6,7 @@
 #define TESTS_UNSTAR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct unstar {
     long vps, nodes;
