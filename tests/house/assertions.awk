@@ -28,9 +28,11 @@ function add(text) {
 
 FNR == 1 { inside = 0; head = "" }
 
-/^(Parameterized)?Test\(/ {
+/^(Parameterized|Row)?Test\(/ {
     head = $0
-    sub(/^(Parameterized)?Test\((size_t \*row, )?/, "", head)
+    sub(/^(Parameterized|Row)?Test\((size_t \*row, )?/, "", head)
+    if (/^RowTest/)
+        sub(/, [a-z_0-9]+\)/, ")", head) # its table
     sub(/[,)] *(\..*)?$/, "", head)
     begin(head, 1)
     test[owner, name] = FILENAME ": " head

@@ -139,6 +139,13 @@ char *machine_file_of_drives(const char *folder, int dim, int volumes, const cha
 /* Parameters 0 .. n-1, for tests whose parameter is a row of a table: the tests run in processes of their own, in
  * which the table's strings lie elsewhere. */
 struct criterion_test_params table_rows(size_t n);
-#define TABLE_ROWS(table) table_rows(sizeof(table) / sizeof *(table))
+
+/* A test of each row of a table, `*row` in what follows. */
+#define RowTest(suite, name, table)                         \
+    ParameterizedTestParameters(suite, name)                \
+    {                                                       \
+        return table_rows(sizeof(table) / sizeof *(table)); \
+    }                                                       \
+    ParameterizedTest(size_t *row, suite, name)
 
 #endif

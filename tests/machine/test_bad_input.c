@@ -72,12 +72,7 @@ static const struct line {
     {"too little virtual time", {"run", "--limit", "0.001", HELLO}, LIMIT, {"limit", "0.001"}},
 };
 
-ParameterizedTestParameters(bad_input, on_the_command_line_is_refused)
-{
-    return TABLE_ROWS(lines);
-}
-
-ParameterizedTest(size_t *row, bad_input, on_the_command_line_is_refused)
+RowTest(bad_input, on_the_command_line_is_refused, lines)
 {
     const struct line *l = &lines[*row];
     char *argv[10] = {build_path("bin/ncube")};
@@ -146,12 +141,7 @@ static const struct machine_text {
      {":4:", "fast", "scsi-1990"}},
 };
 
-ParameterizedTestParameters(bad_input, in_a_machine_file_is_named_with_its_line)
-{
-    return TABLE_ROWS(machine_texts);
-}
-
-ParameterizedTest(size_t *row, bad_input, in_a_machine_file_is_named_with_its_line)
+RowTest(bad_input, in_a_machine_file_is_named_with_its_line, machine_texts)
 {
     const struct machine_text *m = &machine_texts[*row];
     char *folder = folder_new(), *path = format("%s/bad.conf", folder);

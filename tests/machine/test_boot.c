@@ -447,12 +447,7 @@ static const struct ending {
     {"SIGKILL", SIGKILL, false, 300, 137},       {"a lost QEMU", SIGKILL, true, 300, 1},
 };
 
-ParameterizedTestParameters(boot, a_machine_that_ends_by_force_ends_its_users_and_leaves_nothing)
-{
-    return TABLE_ROWS(endings);
-}
-
-ParameterizedTest(size_t *row, boot, a_machine_that_ends_by_force_ends_its_users_and_leaves_nothing)
+RowTest(boot, a_machine_that_ends_by_force_ends_its_users_and_leaves_nothing, endings)
 {
     const struct ending *e = &endings[*row];
     struct booted b = booted_up(WORDS("-d", "4"));
@@ -543,12 +538,7 @@ static const struct usage {
     {"a machine file that is not there", {"ncube", "boot", "--name", "test-none", "./none"}, 1, "./none"},
 };
 
-ParameterizedTestParameters(boot, wrong_command_lines_are_told_in_one_line)
-{
-    return TABLE_ROWS(usages);
-}
-
-ParameterizedTest(size_t *row, boot, wrong_command_lines_are_told_in_one_line)
+RowTest(boot, wrong_command_lines_are_told_in_one_line, usages)
 {
     const struct usage *u = &usages[*row];
     char *words[8] = {format("%s/bin/%s", build_folder(), u->words[0])};

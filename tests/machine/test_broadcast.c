@@ -20,12 +20,7 @@ static const struct broadcast_case {
     {"3", "order", "dim = 3; faults = ( { link = [0, 0]; from_us = 100000000; } );\n"}, /* by single messages */
 };
 
-ParameterizedTestParameters(broadcast, works)
-{
-    return TABLE_ROWS(broadcast_cases);
-}
-
-ParameterizedTest(size_t *row, broadcast, works)
+RowTest(broadcast, works, broadcast_cases)
 {
     const struct broadcast_case *b = &broadcast_cases[*row];
     char *folder = folder_new(), *machine = format("%s/m.conf", folder);

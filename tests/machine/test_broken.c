@@ -66,11 +66,6 @@ static const struct broken_case {
      "the drive failed to write"},
 };
 
-ParameterizedTestParameters(broken, machines)
-{
-    return TABLE_ROWS(broken_cases);
-}
-
 static struct outcome run_broken(const struct broken_case *b, const char *folder)
 {
     char *more = format("faults = ( %s );\n", b->faults), *machine = machine_file(folder, 3, VOLUMES, more);
@@ -83,7 +78,7 @@ static struct outcome run_broken(const struct broken_case *b, const char *folder
     return o;
 }
 
-ParameterizedTest(size_t *row, broken, machines)
+RowTest(broken, machines, broken_cases)
 {
     const struct broken_case *b = &broken_cases[*row];
     char *folder = folder_with_images(VOLUMES, 1024, 1024);

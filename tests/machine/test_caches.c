@@ -60,12 +60,7 @@ static const struct file_case {
     {"0", "a full volume", 1200, 4096},
 };
 
-ParameterizedTestParameters(caches, keep_files)
-{
-    return TABLE_ROWS(file_cases);
-}
-
-ParameterizedTest(size_t *row, caches, keep_files)
+RowTest(caches, keep_files, file_cases)
 {
     const struct file_case *c = &file_cases[*row];
 
@@ -266,12 +261,7 @@ static const struct edge {
     {"write = \"groups\"; misses = \"aside\";", 331, "take 524 KB"},
 };
 
-ParameterizedTestParameters(caches, may_take_what_a_node_has_room_for_and_no_more)
-{
-    return TABLE_ROWS(edges);
-}
-
-ParameterizedTest(size_t *row, caches, may_take_what_a_node_has_room_for_and_no_more)
+RowTest(caches, may_take_what_a_node_has_room_for_and_no_more, edges)
 {
     static const char *const programs[][2] = {{"0", "a big file"}, {"0", "many files"}, {"3", "own files"}};
     const struct edge *e = &edges[*row];

@@ -70,18 +70,13 @@ static struct outcome end(struct command *c, const char *what)
     return o;
 }
 
-ParameterizedTestParameters(carriers, let_go_at_a_signal_whatever_their_harts_do)
-{
-    return TABLE_ROWS(ways);
-}
-
 /* "sends" needs a neighbour. */
 static bool can_be(const struct state *s, const struct way *w)
 {
     return strcmp(w->dim, "0") != 0 || strcmp(s->arg, "talks") != 0;
 }
 
-ParameterizedTest(size_t *row, carriers, let_go_at_a_signal_whatever_their_harts_do)
+RowTest(carriers, let_go_at_a_signal_whatever_their_harts_do, ways)
 {
     const struct way *w = &ways[*row];
     char *folder = folder_new();
@@ -104,13 +99,8 @@ ParameterizedTest(size_t *row, carriers, let_go_at_a_signal_whatever_their_harts
     folder_remove(folder);
 }
 
-ParameterizedTestParameters(carriers, that_are_lost_end_the_machine)
-{
-    return TABLE_ROWS(ways);
-}
-
 /* One of several, perhaps. */
-ParameterizedTest(size_t *row, carriers, that_are_lost_end_the_machine)
+RowTest(carriers, that_are_lost_end_the_machine, ways)
 {
     static const int signals[] = {SIGKILL, SIGSEGV, SIGTERM};
     const struct way *w = &ways[*row];

@@ -38,12 +38,7 @@ static const struct row {
     {"3", 1200000, 80000, 650000, 90},
 };
 
-ParameterizedTestParameters(creation, asks_all_volumes_at_once)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, creation, asks_all_volumes_at_once)
+RowTest(creation, asks_all_volumes_at_once, rows)
 {
     const struct row *r = &rows[*row];
     char *folder = folder_with_images(VOLUMES, 4096, 4096), *machine = machine_file(folder, 5, VOLUMES, "");

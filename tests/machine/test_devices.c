@@ -11,12 +11,7 @@ static const char *const cases[] = {
     "flags",      "all descriptors",   "cost of the switch",
 };
 
-ParameterizedTestParameters(devices, hold_for_files_of_the_front_end)
-{
-    return TABLE_ROWS(cases);
-}
-
-ParameterizedTest(size_t *row, devices, hold_for_files_of_the_front_end)
+RowTest(devices, hold_for_files_of_the_front_end, cases)
 {
     char *folder = folder_new();
 
@@ -24,12 +19,7 @@ ParameterizedTest(size_t *row, devices, hold_for_files_of_the_front_end)
     folder_remove(folder);
 }
 
-ParameterizedTestParameters(devices, hold_for_files_of_volumes)
-{
-    return TABLE_ROWS(cases);
-}
-
-ParameterizedTest(size_t *row, devices, hold_for_files_of_volumes)
+RowTest(devices, hold_for_files_of_volumes, cases)
 {
     char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 1, 1, "");
 

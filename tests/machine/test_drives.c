@@ -20,12 +20,7 @@ static const struct drives_case {
     {"mixed", "service = \"concurrent\";"},
 };
 
-ParameterizedTestParameters(drives, work_in_turn_or_at_once)
-{
-    return TABLE_ROWS(drives_cases);
-}
-
-ParameterizedTest(size_t *row, drives, work_in_turn_or_at_once)
+RowTest(drives, work_in_turn_or_at_once, drives_cases)
 {
     const struct drives_case *c = &drives_cases[*row];
     char *folder = folder_with_images(DRIVES, 2048, 1024),

@@ -16,24 +16,14 @@ static const struct row {
     {PROGRAM, "0"}, {PROGRAM, "1"}, {PROGRAM, "2"}, {PROGRAM, "3"}, {PROGRAM, "4"}, {PROGRAM3, "0"}, {PROGRAM3, "2"},
 };
 
-ParameterizedTestParameters(endpoints, work_on_all_cubes)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, endpoints, work_on_all_cubes)
+RowTest(endpoints, work_on_all_cubes, rows)
 {
     guest_must_pass(&(struct ncube_run){.dim = rows[*row].dim, .program = rows[*row].program, .args = {"all"}});
 }
 
 static const char *const cubes[] = {"0", "1", "3"};
 
-ParameterizedTestParameters(endpoints, redistribute_arrays)
-{
-    return TABLE_ROWS(cubes);
-}
-
-ParameterizedTest(size_t *row, endpoints, redistribute_arrays)
+RowTest(endpoints, redistribute_arrays, cubes)
 {
     guest_must_pass(&(struct ncube_run){.dim = cubes[*row], .program = PROGRAM, .args = {"redistribution"}});
 }
@@ -43,12 +33,7 @@ ParameterizedTest(size_t *row, endpoints, redistribute_arrays)
 static const struct row reactive[] = {
     {"guest/reactive", "0"}, {"guest/reactive", "3"}, {"guest/reactive3", "0"}, {"guest/reactive3", "2"}};
 
-ParameterizedTestParameters(endpoints, serve_the_calls_of_the_reactive_kernel)
-{
-    return TABLE_ROWS(reactive);
-}
-
-ParameterizedTest(size_t *row, endpoints, serve_the_calls_of_the_reactive_kernel)
+RowTest(endpoints, serve_the_calls_of_the_reactive_kernel, reactive)
 {
     guest_must_pass(&(struct ncube_run){.dim = reactive[*row].dim, .program = reactive[*row].program, .args = {"all"}});
 }
@@ -62,12 +47,7 @@ static const struct abort {
      "or was sent\n"},
 };
 
-ParameterizedTestParameters(endpoints, abort_with_a_line_when_a_reactive_call_fails)
-{
-    return TABLE_ROWS(aborts);
-}
-
-ParameterizedTest(size_t *row, endpoints, abort_with_a_line_when_a_reactive_call_fails)
+RowTest(endpoints, abort_with_a_line_when_a_reactive_call_fails, aborts)
 {
     struct outcome o =
         ncube_run(&(struct ncube_run){.dim = "0", .program = "guest/reactive", .args = {aborts[*row].name}});
@@ -102,12 +82,7 @@ static const struct end {
     {"lacking print", "  node 0 waits in global write of context 5 for node 1\n"},
 };
 
-ParameterizedTestParameters(endpoints, name_who_is_missing_in_a_domain)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, endpoints, name_who_is_missing_in_a_domain)
+RowTest(endpoints, name_who_is_missing_in_a_domain, ends)
 {
     struct outcome o = ncube_run(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {ends[*row].name}});
 

@@ -113,12 +113,7 @@ static void interrupt(const struct victim *v, int signal_number, unsigned after_
     free(what);
 }
 
-ParameterizedTestParameters(ends, come_within_two_seconds_of_a_signal)
-{
-    return TABLE_ROWS(victims);
-}
-
-ParameterizedTest(size_t *row, ends, come_within_two_seconds_of_a_signal)
+RowTest(ends, come_within_two_seconds_of_a_signal, victims)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     unsigned state = (unsigned)*row + 1;
@@ -127,12 +122,7 @@ ParameterizedTest(size_t *row, ends, come_within_two_seconds_of_a_signal)
         interrupt(&victims[*row], signals[i % 3], draw(&state) % MOMENT_MAX_MS);
 }
 
-ParameterizedTestParameters(ends, leave_no_process_when_ncube_is_killed)
-{
-    return TABLE_ROWS(victims);
-}
-
-ParameterizedTest(size_t *row, ends, leave_no_process_when_ncube_is_killed)
+RowTest(ends, leave_no_process_when_ncube_is_killed, victims)
 {
     const struct victim *v = &victims[*row];
     unsigned state = (unsigned)*row + 100;
@@ -170,12 +160,7 @@ static struct ncube_run run_of_loop(const struct loop *l)
         .dim = l->dim, .program = l->program, .args = {l->name}, .options = {l->options[0], l->options[1]}};
 }
 
-ParameterizedTestParameters(ends, of_endless_loops_come_by_a_limit_of_virtual_time)
-{
-    return TABLE_ROWS(loops);
-}
-
-ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_limit_of_virtual_time)
+RowTest(ends, of_endless_loops_come_by_a_limit_of_virtual_time, loops)
 {
     struct ncube_run r = run_of_loop(&loops[*row]);
 
@@ -185,12 +170,7 @@ ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_limit_of_virtual
     outcome_free(&o);
 }
 
-ParameterizedTestParameters(ends, of_endless_loops_come_by_a_signal)
-{
-    return TABLE_ROWS(loops);
-}
-
-ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_signal)
+RowTest(ends, of_endless_loops_come_by_a_signal, loops)
 {
     struct ncube_run r = run_of_loop(&loops[*row]);
     struct run run = {.command = ncube_start(&r), .in = -1, .out = -1};
@@ -421,12 +401,7 @@ static struct command start_with_false_qemu(const char *folder, const char *scri
         (char *[]){"/usr/bin/env", path, build_path("bin/ncube"), "run", build_path("examples/hello"), NULL}, NULL, 0);
 }
 
-ParameterizedTestParameters(ends, of_runs_whose_qemu_does_not_come_up_or_go_on_are_told_in_a_line)
-{
-    return TABLE_ROWS(false_qemus);
-}
-
-ParameterizedTest(size_t *row, ends, of_runs_whose_qemu_does_not_come_up_or_go_on_are_told_in_a_line)
+RowTest(ends, of_runs_whose_qemu_does_not_come_up_or_go_on_are_told_in_a_line, false_qemus)
 {
     const struct false_qemu *q = &false_qemus[*row];
     char *folder = folder_new();

@@ -272,12 +272,7 @@ static unsigned number_from(const char *variable, unsigned otherwise)
     return text != NULL ? (unsigned)atoi(text) : otherwise;
 }
 
-ParameterizedTestParameters(exact, is_every_random_program)
-{
-    return TABLE_ROWS(subjects);
-}
-
-ParameterizedTest(size_t *row, exact, is_every_random_program)
+RowTest(exact, is_every_random_program, subjects)
 {
     unsigned first = number_from("FIRST", *row % 3 == 0 ? 62 : 63), seeds = number_from("SEEDS", 1);
 

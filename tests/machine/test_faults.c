@@ -66,12 +66,7 @@ static void expect_report(const struct fault *f, const char *node, const struct 
     free(where);
 }
 
-ParameterizedTestParameters(faults, end_the_program_and_say_where)
-{
-    return TABLE_ROWS(faults);
-}
-
-ParameterizedTest(size_t *row, faults, end_the_program_and_say_where)
+RowTest(faults, end_the_program_and_say_where, faults)
 {
     const struct fault *f = &faults[*row];
     struct outcome o = ncube_run(&(struct ncube_run){.dim = "1", .program = "guest/faults", .args = {f->name, "1"}});
@@ -145,12 +140,7 @@ static const struct mistake {
     {"formats", "address 0x1 (a null pointer and an offset)", ", from sprintf, from formats (mistakes.c:109)\n"},
 };
 
-ParameterizedTestParameters(faults, name_the_callers_line_and_null_pointers)
-{
-    return TABLE_ROWS(mistakes);
-}
-
-ParameterizedTest(size_t *row, faults, name_the_callers_line_and_null_pointers)
+RowTest(faults, name_the_callers_line_and_null_pointers, mistakes)
 {
     const struct mistake *k = &mistakes[*row];
     struct outcome o = ncube_run(&(struct ncube_run){.dim = "0", .program = "guest/mistakes", .args = {k->name}});

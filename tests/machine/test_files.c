@@ -37,12 +37,7 @@ static const struct file_case {
     {"3", "appended records"},
 };
 
-ParameterizedTestParameters(files, of_the_served_folder_work)
-{
-    return TABLE_ROWS(file_cases);
-}
-
-ParameterizedTest(size_t *row, files, of_the_served_folder_work)
+RowTest(files, of_the_served_folder_work, file_cases)
 {
     const struct file_case *f = &file_cases[*row];
     char *folder = folder_new();
@@ -119,13 +114,8 @@ static const struct {
     {"/../../", "above the root"},  {"up/up/../", "above the root"},
 };
 
-ParameterizedTestParameters(files, outside_the_served_folder_are_not_there)
-{
-    return TABLE_ROWS(ways_out);
-}
-
 /* NULL: the path of the file outside, as the host has it. */
-ParameterizedTest(size_t *row, files, outside_the_served_folder_are_not_there)
+RowTest(files, outside_the_served_folder_are_not_there, ways_out)
 {
     char *folder = make_trap(), *in = format("%s/in", folder), *absolute = format("%s/out/", folder);
     const char *prefix = ways_out[*row].prefix ? ways_out[*row].prefix : absolute;

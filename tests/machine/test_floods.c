@@ -16,12 +16,7 @@ static const struct flood {
     {"shares", "3", "8", "1000"},     {"computes", "3", "2000", "200"},
 };
 
-ParameterizedTestParameters(floods, leave_the_process_its_share)
-{
-    return TABLE_ROWS(floods);
-}
-
-ParameterizedTest(size_t *row, floods, leave_the_process_its_share)
+RowTest(floods, leave_the_process_its_share, floods)
 {
     const struct flood *f = &floods[*row];
     struct ncube_run r = {

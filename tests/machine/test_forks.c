@@ -54,12 +54,7 @@ static const struct row {
     {"guest/fork_execs", {"0", "exec of a fault", 1, "", ", address 0x0 (a null pointer)\n"}},
 };
 
-ParameterizedTestParameters(forks, go_as_on_unix)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, forks, go_as_on_unix)
+RowTest(forks, go_as_on_unix, rows)
 {
     char *folder = folder_with_programs(rows[*row].program);
 
@@ -69,13 +64,8 @@ ParameterizedTest(size_t *row, forks, go_as_on_unix)
 
 static const char *const services[] = {"", "service = \"concurrent\";"};
 
-ParameterizedTestParameters(forks, share_files)
-{
-    return TABLE_ROWS(services);
-}
-
 /* On a volume, at the front end, in its memory. */
-ParameterizedTest(size_t *row, forks, share_files)
+RowTest(forks, share_files, services)
 {
     char *images = folder_with_images(1, 2048, 1024),
          *machine = machine_file_one_node(images, 1, 1, services[*row], "");

@@ -21,12 +21,7 @@ static void must_pass(const char *program, const char *dim, const char *machine,
 
 static const char *const dims[] = {"0", "1", "3"};
 
-ParameterizedTestParameters(global_io, holds_for_files_of_the_front_end)
-{
-    return TABLE_ROWS(dims);
-}
-
-ParameterizedTest(size_t *row, global_io, holds_for_files_of_the_front_end)
+RowTest(global_io, holds_for_files_of_the_front_end, dims)
 {
     char *folder = folder_new();
 
@@ -41,13 +36,8 @@ static const struct volume_row {
     const char *dim, *more;
 } volume_rows[] = {{"0", ""}, {"2", ""}, {"3", ""}, {"2", "faults = ( { parity = 2; seed = 7; } );"}};
 
-ParameterizedTestParameters(global_io, holds_for_files_of_volumes)
-{
-    return TABLE_ROWS(volume_rows);
-}
-
 /* With faults there is no broadcast in the network. */
-ParameterizedTest(size_t *row, global_io, holds_for_files_of_volumes)
+RowTest(global_io, holds_for_files_of_volumes, volume_rows)
 {
     const struct volume_row *r = &volume_rows[*row];
     char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 3, 1, r->more);
@@ -63,13 +53,8 @@ ParameterizedTest(size_t *row, global_io, holds_for_files_of_volumes)
 
 static const char input[] = "first\n7 8\n10 20\nlast but one\nlast\n";
 
-ParameterizedTestParameters(global_io, prints_and_reads_once)
-{
-    return TABLE_ROWS(dims);
-}
-
 /* What nodes print in local mode without a line's end comes at their own end. */
-ParameterizedTest(size_t *row, global_io, prints_and_reads_once)
+RowTest(global_io, prints_and_reads_once, dims)
 {
     const char *const rest = dims[*row][0] == '0'   ? ""
                              : dims[*row][0] == '1' ? "[local]"
@@ -114,12 +99,7 @@ static const struct end {
                    "  nodes 2-3: each waits in global lseek for node 0\n"},
 };
 
-ParameterizedTestParameters(global_io, names_call_and_node_that_is_missing)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, global_io, names_call_and_node_that_is_missing)
+RowTest(global_io, names_call_and_node_that_is_missing, ends)
 {
     char *folder = folder_new();
     struct outcome o =

@@ -15,23 +15,13 @@ static const char *const self_tests[] = {
     "ranges",     "other ways",      "groups",     "group barriers",
 };
 
-ParameterizedTestParameters(globals, work_on_all_cubes)
-{
-    return TABLE_ROWS(self_tests);
-}
-
-ParameterizedTest(size_t *row, globals, work_on_all_cubes)
+RowTest(globals, work_on_all_cubes, self_tests)
 {
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
         guest_must_pass(&(struct ncube_run){.dim = dims[d], .program = PROGRAM, .args = {self_tests[*row]}});
 }
 
-ParameterizedTestParameters(globals, have_one_trace)
-{
-    return TABLE_ROWS(self_tests);
-}
-
-ParameterizedTest(size_t *row, globals, have_one_trace)
+RowTest(globals, have_one_trace, self_tests)
 {
     guest_must_repeat(&(struct ncube_run){.dim = "3", .program = PROGRAM, .args = {self_tests[*row]}});
 }
@@ -71,12 +61,7 @@ static const struct end {
      "{ parity = 1500; link = [0, 0]; from_us = 200000; }"},
 };
 
-ParameterizedTestParameters(globals, name_who_is_missing)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, globals, name_who_is_missing)
+RowTest(globals, name_who_is_missing, ends)
 {
     guest_must_end(PROGRAM, &ends[*row].end, NULL, ends[*row].faults);
 }

@@ -26,12 +26,7 @@ static void must_pass_on(const char *program, const char *dim, const char *name)
     guest_must_pass(&(struct ncube_run){.dim = dim, .program = program, .args = {name}});
 }
 
-ParameterizedTestParameters(groups, work_on_all_cubes)
-{
-    return TABLE_ROWS(self_tests);
-}
-
-ParameterizedTest(size_t *row, groups, work_on_all_cubes)
+RowTest(groups, work_on_all_cubes, self_tests)
 {
     static const char *const dims[] = {"0", "1", "2", "3"};
 
@@ -48,12 +43,7 @@ Test(groups, wait_for_a_slow_member_with_little_memory)
     folder_remove(folder);
 }
 
-ParameterizedTestParameters(groups, have_members_on_one_node)
-{
-    return TABLE_ROWS(self_tests);
-}
-
-ParameterizedTest(size_t *row, groups, have_members_on_one_node)
+RowTest(groups, have_members_on_one_node, self_tests)
 {
     static const char *const dims[] = {"0", "1"}; /* and on odd numbers of nodes in test_odd */
 
@@ -106,12 +96,7 @@ static const struct costs {
     {"no subcube", "4", "12", 4 * 200, 8 * 29491},
 };
 
-ParameterizedTestParameters(groups, reduce_eight_bytes_and_broadcast_a_megabyte_in_time)
-{
-    return TABLE_ROWS(costs);
-}
-
-ParameterizedTest(size_t *row, groups, reduce_eight_bytes_and_broadcast_a_megabyte_in_time)
+RowTest(groups, reduce_eight_bytes_and_broadcast_a_megabyte_in_time, costs)
 {
     const struct costs *c = &costs[*row];
     struct outcome o =
@@ -146,12 +131,7 @@ static const struct end {
      "{ node = 3; from_us = 200000; until_us = 400000; }"},
 };
 
-ParameterizedTestParameters(groups, name_who_is_missing)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, groups, name_who_is_missing)
+RowTest(groups, name_who_is_missing, ends)
 {
     guest_must_end(PROGRAM, &ends[*row].end, NULL, ends[*row].faults);
 }

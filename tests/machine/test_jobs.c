@@ -143,12 +143,7 @@ static char *sort_lines(const char *text)
     return sorted;
 }
 
-ParameterizedTestParameters(jobs, end_as_expected)
-{
-    return TABLE_ROWS(jobs);
-}
-
-ParameterizedTest(size_t *row, jobs, end_as_expected)
+RowTest(jobs, end_as_expected, jobs)
 {
     const struct job *j = &jobs[*row];
     struct ncube_run r = {.dim = j->dim, .program = j->program};

@@ -30,12 +30,7 @@ static const struct crowd {
     {"loads in a row", "-d 1 --status node0"},
 };
 
-ParameterizedTestParameters(limits, of_descriptors_are_not_reached_by)
-{
-    return TABLE_ROWS(crowds);
-}
-
-ParameterizedTest(size_t *row, limits, of_descriptors_are_not_reached_by)
+RowTest(limits, of_descriptors_are_not_reached_by, crowds)
 {
     const struct crowd *c = &crowds[*row];
     char *folder = folder_with_programs("guest/crowd"), *program = build_path("guest/crowd");
@@ -68,12 +63,7 @@ static const struct narrow {
     {"the size of files", "ulimit -f 100000", "dim = 4;", {"MB in one file", "have 48", "ulimit -f"}},
 };
 
-ParameterizedTestParameters(limits, that_stop_a_machine_are_named_in_one_line)
-{
-    return TABLE_ROWS(narrows);
-}
-
-ParameterizedTest(size_t *row, limits, that_stop_a_machine_are_named_in_one_line)
+RowTest(limits, that_stop_a_machine_are_named_in_one_line, narrows)
 {
     const struct narrow *n = &narrows[*row];
     char *folder = folder_new();

@@ -94,12 +94,7 @@ static const struct end {
      "ncube: nsdisk on I/O node 0 of board 3 has ended: status 5\n"},
 };
 
-ParameterizedTestParameters(lost_nsdisk, ends_the_run_with_a_line)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, lost_nsdisk, ends_the_run_with_a_line)
+RowTest(lost_nsdisk, ends_the_run_with_a_line, ends)
 {
     const struct end *e = &ends[*row];
     struct home h = home_new(e->volume);

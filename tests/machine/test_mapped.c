@@ -34,12 +34,7 @@ static void run_row(const struct row *row, const char *prefix, const char *machi
                                         .args = {row->args[0], prefix, row->args[1], row->args[2]}});
 }
 
-ParameterizedTestParameters(mapped, hold_for_files_of_the_front_end)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, mapped, hold_for_files_of_the_front_end)
+RowTest(mapped, hold_for_files_of_the_front_end, rows)
 {
     char *folder = folder_new();
 
@@ -47,12 +42,7 @@ ParameterizedTest(size_t *row, mapped, hold_for_files_of_the_front_end)
     folder_remove(folder);
 }
 
-ParameterizedTestParameters(mapped, hold_for_files_of_volumes)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, mapped, hold_for_files_of_volumes)
+RowTest(mapped, hold_for_files_of_volumes, rows)
 {
     char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 3, 1, "");
 

@@ -70,12 +70,7 @@ static const struct row {
     {"2", "3", ""}, {"2", "4", ""}, {"3", "8", ""}, {"4", "16", ""}, {"2", "4", "service = \"concurrent\";"},
 };
 
-ParameterizedTestParameters(merging, makes_mapped_writes_faster_than_a_token)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, merging, makes_mapped_writes_faster_than_a_token)
+RowTest(merging, makes_mapped_writes_faster_than_a_token, rows)
 {
     const struct row *r = &rows[*row];
     struct measured token = measure(r->dim, "token", r->nodes, r->service);

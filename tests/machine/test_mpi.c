@@ -65,12 +65,7 @@ static const struct end {
     {{"2", "forgotten", 0, "passed\n", ""}, NULL},
 };
 
-ParameterizedTestParameters(mpi, programs_end_as_they_should)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, mpi, programs_end_as_they_should)
+RowTest(mpi, programs_end_as_they_should, ends)
 {
     guest_must_end(PROGRAM, &ends[*row].end, NULL, ends[*row].faults);
 }

@@ -71,12 +71,7 @@ static const struct line {
     {"a builtin in a pipeline", "2", "echo a | wc", 126, "", "nsh: echo: a built-in command takes no pipe"},
 };
 
-ParameterizedTestParameters(nsh, line)
-{
-    return TABLE_ROWS(lines);
-}
-
-ParameterizedTest(size_t *row, nsh, line)
+RowTest(nsh, line, lines)
 {
     const struct line *l = &lines[*row];
     char *folder = folder_with_programs(PROGRAMS);

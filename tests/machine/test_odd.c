@@ -28,12 +28,7 @@ static const struct row {
     {"guest/global_io", "mapped", "/"},
 };
 
-ParameterizedTestParameters(odd, keep_the_promises_of_cubes)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, odd, keep_the_promises_of_cubes)
+RowTest(odd, keep_the_promises_of_cubes, rows)
 {
     static const char *const numbers[] = {"--nodes=3", "--nodes=5", "--nodes=6", "--nodes=7"};
     const struct row *r = &rows[*row];

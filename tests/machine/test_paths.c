@@ -141,12 +141,7 @@ static void expect_run(const struct place *p, enum use use, const char *what)
     cr_expect_eq(access(argv[10] + strlen("--stats="), R_OK), 0, "%s: no statistics", what);
 }
 
-ParameterizedTestParameters(paths, with_odd_names_work_in_every_place)
-{
-    return TABLE_ROWS(odd_names);
-}
-
-ParameterizedTest(size_t *row, paths, with_odd_names_work_in_every_place)
+RowTest(paths, with_odd_names_work_in_every_place, odd_names)
 {
     const struct odd_name *o = &odd_names[*row];
     char *top = folder_new();
@@ -168,12 +163,7 @@ ParameterizedTest(size_t *row, paths, with_odd_names_work_in_every_place)
 }
 
 /* Programs and served folders of xnc, by names that begin where it runs. */
-ParameterizedTestParameters(paths, with_odd_names_work_on_a_machine_that_is_up)
-{
-    return TABLE_ROWS(odd_names);
-}
-
-ParameterizedTest(size_t *row, paths, with_odd_names_work_on_a_machine_that_is_up)
+RowTest(paths, with_odd_names_work_on_a_machine_that_is_up, odd_names)
 {
     char *top = folder_new(), *odd = make_odd_folder(top, &odd_names[*row]);
 
@@ -190,12 +180,7 @@ ParameterizedTest(size_t *row, paths, with_odd_names_work_on_a_machine_that_is_u
 
 /* ---- Tools ---- */
 
-ParameterizedTestParameters(paths, with_odd_names_are_told_by_topo)
-{
-    return TABLE_ROWS(odd_names);
-}
-
-ParameterizedTest(size_t *row, paths, with_odd_names_are_told_by_topo)
+RowTest(paths, with_odd_names_are_told_by_topo, odd_names)
 {
     char *top = folder_new(), *odd = make_odd_folder(top, &odd_names[*row]), *ncube = build_path("bin/ncube");
     char *machine = machine_with_image(odd, odd);
@@ -312,12 +297,7 @@ static char *expand(const char *word, const char *folder)
     return star ? format("%.*s%s%s", (int)(star - word), word, folder, star + 1) : strdup(word);
 }
 
-ParameterizedTestParameters(paths, that_must_not_be_taken_are_refused_in_a_line_and_stay_as_they_are)
-{
-    return TABLE_ROWS(refusals);
-}
-
-ParameterizedTest(size_t *row, paths, that_must_not_be_taken_are_refused_in_a_line_and_stay_as_they_are)
+RowTest(paths, that_must_not_be_taken_are_refused_in_a_line_and_stay_as_they_are, refusals)
 {
     const struct refusal *r = &refusals[*row];
     char *folder = make_refusal_folder(), *argv[10] = {build_path("bin/ncube")};

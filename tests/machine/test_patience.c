@@ -30,12 +30,7 @@ static char *patient_machine(const char *folder, const char *faults)
     return machine;
 }
 
-ParameterizedTestParameters(patience, is_for_servers_that_work)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, patience, is_for_servers_that_work)
+RowTest(patience, is_for_servers_that_work, rows)
 {
     const struct row *r = &rows[*row];
     char *folder = folder_with_images(VOLUMES, 4096, 1024), *machine = patient_machine(folder, r->faults);

@@ -47,12 +47,7 @@ static const struct pio_case {
     {"2", "all nodes, one file", {"4", "4096", "2", "0", "array 61x64x3 block,cyclic on 2x2"}, 1024},
 };
 
-ParameterizedTestParameters(pio, works)
-{
-    return TABLE_ROWS(pio_cases);
-}
-
-ParameterizedTest(size_t *row, pio, works)
+RowTest(pio, works, pio_cases)
 {
     const struct pio_case *p = &pio_cases[*row];
     char *folder = folder_with_images(VOLUMES, p->kilobytes, 1024), *machine = machine_file(folder, 3, VOLUMES, "");

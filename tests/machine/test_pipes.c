@@ -305,12 +305,7 @@ static const struct end {
      "PE 0 of pipes waits for pipes to read (pipe 0)"},
 };
 
-ParameterizedTestParameters(pipes, end)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, pipes, end)
+RowTest(pipes, end, ends)
 {
     const struct end *e = &ends[*row];
     struct outcome o = ncube_run(&(struct ncube_run){
@@ -383,12 +378,7 @@ static const struct line {
     {"several processes on a node", "0", {"dups", "|", "guest/processes", "x"}, 1, "can't be in a pipeline"},
 };
 
-ParameterizedTestParameters(pipes, refuse_lines)
-{
-    return TABLE_ROWS(lines);
-}
-
-ParameterizedTest(size_t *row, pipes, refuse_lines)
+RowTest(pipes, refuse_lines, lines)
 {
     const struct line *l = &lines[*row];
     struct ncube_run r = {.dim = l->dim, .program = GUEST};

@@ -23,12 +23,7 @@ static const struct guest_end ends[] = {
     {"0", "nobody comes", 125, "", "node 0 waits in poll or select"},
 };
 
-ParameterizedTestParameters(polls, tell_what_is_ready)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, polls, tell_what_is_ready)
+RowTest(polls, tell_what_is_ready, ends)
 {
     guest_must_end("guest/polls", &ends[*row], NULL, NULL);
 }

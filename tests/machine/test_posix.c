@@ -19,12 +19,7 @@ static const char *const file_cases[] = {
     "real paths",        "synchronous writes",   "polls",          "largest offset",
 };
 
-ParameterizedTestParameters(posix, holds_for_files_of_the_front_end)
-{
-    return TABLE_ROWS(file_cases);
-}
-
-ParameterizedTest(size_t *row, posix, holds_for_files_of_the_front_end)
+RowTest(posix, holds_for_files_of_the_front_end, file_cases)
 {
     char *folder = folder_new();
 
@@ -32,12 +27,7 @@ ParameterizedTest(size_t *row, posix, holds_for_files_of_the_front_end)
     folder_remove(folder);
 }
 
-ParameterizedTestParameters(posix, holds_for_files_of_volumes)
-{
-    return TABLE_ROWS(file_cases);
-}
-
-ParameterizedTest(size_t *row, posix, holds_for_files_of_volumes)
+RowTest(posix, holds_for_files_of_volumes, file_cases)
 {
     char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 1, 1, "");
 
@@ -88,12 +78,7 @@ static const struct {
     {"0", "wait3"},    {"0", "locks"},    {"1", "locks"},    {"0", "locale"},        {"2", "devices"},
 };
 
-ParameterizedTestParameters(posix, holds_for_processes)
-{
-    return TABLE_ROWS(process_cases);
-}
-
-ParameterizedTest(size_t *row, posix, holds_for_processes)
+RowTest(posix, holds_for_processes, process_cases)
 {
     guest_must_pass(&(struct ncube_run){
         .dim = process_cases[*row].dim, .program = PROCESS, .args = {process_cases[*row].name, "/"}});
@@ -103,12 +88,7 @@ static const struct {
     const char *dim, *name;
 } fatal_alarms[] = {{"0", "alarm ends computing"}, {"2", "alarm ends computing"}, {"2", "alarm ends waiting"}};
 
-ParameterizedTestParameters(posix, alarms_that_nobody_catches_end_the_program)
-{
-    return TABLE_ROWS(fatal_alarms);
-}
-
-ParameterizedTest(size_t *row, posix, alarms_that_nobody_catches_end_the_program)
+RowTest(posix, alarms_that_nobody_catches_end_the_program, fatal_alarms)
 {
     struct outcome o = ncube_run(
         &(struct ncube_run){.dim = fatal_alarms[*row].dim, .program = PROCESS, .args = {fatal_alarms[*row].name, "/"}});

@@ -48,12 +48,7 @@ static const struct program {
     {"thirty-two nodes meet", "5", "guest/nsync", {NULL}, "", 0, "5 barriers hold\n", ""},
 };
 
-ParameterizedTestParameters(programs, end_as_expected)
-{
-    return TABLE_ROWS(programs);
-}
-
-ParameterizedTest(size_t *row, programs, end_as_expected)
+RowTest(programs, end_as_expected, programs)
 {
     const struct program *p = &programs[*row];
     struct ncube_run r = {.dim = p->dim, .program = p->program, .input = p->input};
@@ -105,12 +100,7 @@ static const struct self_test {
     {"1", "guest/ends", "clock moves on", NULL},
 };
 
-ParameterizedTestParameters(programs, find_the_machine_right)
-{
-    return TABLE_ROWS(self_tests);
-}
-
-ParameterizedTest(size_t *row, programs, find_the_machine_right)
+RowTest(programs, find_the_machine_right, self_tests)
 {
     const struct self_test *t = &self_tests[*row];
 

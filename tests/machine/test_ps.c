@@ -162,11 +162,6 @@ static const struct peer {
     {"is another user's under a name of mine", UNDER_MY_NAME, NULL, "another user's, under a name of yours"},
 };
 
-ParameterizedTestParameters(ps, a_strange_peer_is_one_entry)
-{
-    return TABLE_ROWS(peers);
-}
-
 static size_t answer_bytes(const char *answer)
 {
     return answer[0] == 'x' ? 1 : 8 + strlen(answer + 8);
@@ -193,7 +188,7 @@ static pid_t serve(const struct peer *p, int listening)
     }
 }
 
-ParameterizedTest(size_t *row, ps, a_strange_peer_is_one_entry)
+RowTest(ps, a_strange_peer_is_one_entry, peers)
 {
     const struct peer *p = &peers[*row];
     char name[64];

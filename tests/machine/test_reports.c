@@ -27,12 +27,7 @@ static const struct deadlock {
     {"all wait for the one below", "  nodes 0-63: each waits in nread for a message of type 5 from node 0..63\n"},
 };
 
-ParameterizedTestParameters(reports, of_a_deadlock_put_nodes_together_that_wait_alike)
-{
-    return TABLE_ROWS(deadlocks);
-}
-
-ParameterizedTest(size_t *row, reports, of_a_deadlock_put_nodes_together_that_wait_alike)
+RowTest(reports, of_a_deadlock_put_nodes_together_that_wait_alike, deadlocks)
 {
     const struct deadlock *d = &deadlocks[*row];
     char *folder = folder_new(), *path = format("%s/stats", folder);
@@ -141,12 +136,7 @@ static const struct silence {
                     "  node 0 failed in pio_close, called in main (silent.c:60): bad file descriptor\n"},
 };
 
-ParameterizedTestParameters(reports, of_a_check_tell_what_went_wrong_in_silence)
-{
-    return TABLE_ROWS(silences);
-}
-
-ParameterizedTest(size_t *row, reports, of_a_check_tell_what_went_wrong_in_silence)
+RowTest(reports, of_a_check_tell_what_went_wrong_in_silence, silences)
 {
     const struct silence *s = &silences[*row];
     char *folder = folder_new(), *trace[2] = {format("%s/checked", folder), format("%s/plain", folder)};

@@ -58,12 +58,7 @@ static struct outcome run(const struct row *r, const char *ncube, const char *se
     return o;
 }
 
-ParameterizedTestParameters(requests, are_answered)
-{
-    return TABLE_ROWS(rows);
-}
-
-ParameterizedTest(size_t *row, requests, are_answered)
+RowTest(requests, are_answered, rows)
 {
     const struct row *r = &rows[*row];
     char *folder = folder_with_images(VOLUMES, 1024, 1024);

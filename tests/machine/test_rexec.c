@@ -27,12 +27,7 @@ static const struct guest_end ends[] = {
     {"2", "a fault", 1, "", "in child_faults (rexec.c:"},
 };
 
-ParameterizedTestParameters(rexec, goes_as_it_should)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, rexec, goes_as_it_should)
+RowTest(rexec, goes_as_it_should, ends)
 {
     char *folder = folder_with_programs(PROGRAM);
 

@@ -14,12 +14,7 @@ static const char *const cases[] = {
     "reads itself", "unused ends",  "numbers", "files",         "errors",       "loads loaders",
 };
 
-ParameterizedTestParameters(rexecvf, does)
-{
-    return TABLE_ROWS(cases);
-}
-
-ParameterizedTest(size_t *row, rexecvf, does)
+RowTest(rexecvf, does, cases)
 {
     char *folder = folder_with_programs(PROGRAM);
 
@@ -27,12 +22,7 @@ ParameterizedTest(size_t *row, rexecvf, does)
     folder_remove(folder);
 }
 
-ParameterizedTestParameters(rexecvf, repeats)
-{
-    return TABLE_ROWS(cases);
-}
-
-ParameterizedTest(size_t *row, rexecvf, repeats)
+RowTest(rexecvf, repeats, cases)
 {
     char *folder = folder_with_programs(PROGRAM);
 

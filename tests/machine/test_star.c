@@ -60,12 +60,7 @@ static const struct random_case {
     {{"-n", "3"}, "0", "1000", "0"}, {{"-n", "7"}, "2", "1024", "0"}, {{"-d", "3"}, "0", "256", "1"},
 };
 
-ParameterizedTestParameters(star, random_programs_are_like_one_file_for_each_vp)
-{
-    return TABLE_ROWS(random_cases);
-}
-
-ParameterizedTest(size_t *row, star, random_programs_are_like_one_file_for_each_vp)
+RowTest(star, random_programs_are_like_one_file_for_each_vp, random_cases)
 {
     const struct random_case *c = &random_cases[*row];
     char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 3, VOLUMES, "");

@@ -164,12 +164,7 @@ static void kill_at(const char *before, const struct kill *k, unsigned long us)
     folder_remove(folder);
 }
 
-ParameterizedTestParameters(star_kills, leave_the_file_whole_or_refused_and_others_whole)
-{
-    return TABLE_ROWS(kills);
-}
-
-ParameterizedTest(size_t *row, star_kills, leave_the_file_whole_or_refused_and_others_whole)
+RowTest(star_kills, leave_the_file_whole_or_refused_and_others_whole, kills)
 {
     const char *text = getenv("STAR_KILLS");
     int moments = text ? atoi(text) : MOMENTS;

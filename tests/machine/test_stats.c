@@ -117,12 +117,7 @@ static struct run run_variant(const struct program *p, const struct variant *v)
     return run_with_stats(r, v->more);
 }
 
-ParameterizedTestParameters(stats, are_the_same_in_every_run)
-{
-    return TABLE_ROWS(programs);
-}
-
-ParameterizedTest(size_t *row, stats, are_the_same_in_every_run)
+RowTest(stats, are_the_same_in_every_run, programs)
 {
     const struct program *p = &programs[*row];
     struct run plain = run_variant(p, &(struct variant){.more = ""});

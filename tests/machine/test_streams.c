@@ -39,12 +39,7 @@ static const struct dialogue {
     {"a closed output", "0", "closes its output", "", 34, "", ""},
 };
 
-ParameterizedTestParameters(streams, carry_text)
-{
-    return TABLE_ROWS(dialogues);
-}
-
-ParameterizedTest(size_t *row, streams, carry_text)
+RowTest(streams, carry_text, dialogues)
 {
     const struct dialogue *d = &dialogues[*row];
     struct outcome o =
@@ -165,12 +160,7 @@ static void expect_broken(const struct broken *b, struct command *c, const char 
     free(name);
 }
 
-ParameterizedTestParameters(streams, that_break_tell_the_program_as_on_unix)
-{
-    return TABLE_ROWS(broken_outputs);
-}
-
-ParameterizedTest(size_t *row, streams, that_break_tell_the_program_as_on_unix)
+RowTest(streams, that_break_tell_the_program_as_on_unix, broken_outputs)
 {
     const struct broken *b = &broken_outputs[*row];
     int out = broken_end(b);

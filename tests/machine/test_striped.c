@@ -56,12 +56,7 @@ static const struct own_case {
     {"2", "array 64x64x2 cyclic(5),block on 2x2", {"shared", "//big/"}},
 };
 
-ParameterizedTestParameters(striped, has_ordinary_files)
-{
-    return TABLE_ROWS(own_cases);
-}
-
-ParameterizedTest(size_t *row, striped, has_ordinary_files)
+RowTest(striped, has_ordinary_files, own_cases)
 {
     const struct own_case *c = &own_cases[*row];
     struct ncube_run r = {.dim = c->dim, .program = PROGRAM};
@@ -99,12 +94,7 @@ static const struct {
     {"guest/mapped", "2", {"shared file", "//big/", "bits p1-0 o9-0", "4096"}},
 };
 
-ParameterizedTestParameters(striped, serves_programs_that_do_not_know_it)
-{
-    return TABLE_ROWS(unix_cases);
-}
-
-ParameterizedTest(size_t *row, striped, serves_programs_that_do_not_know_it)
+RowTest(striped, serves_programs_that_do_not_know_it, unix_cases)
 {
     struct ncube_run r = {.dim = unix_cases[*row].dim, .program = unix_cases[*row].program};
 

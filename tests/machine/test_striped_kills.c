@@ -168,12 +168,7 @@ static void kill_at(const char *before, const char *call, enum kill kill, unsign
     folder_remove(folder);
 }
 
-ParameterizedTestParameters(striped_kills, leave_a_call_done_or_not_or_to_be_completed)
-{
-    return TABLE_ROWS(calls);
-}
-
-ParameterizedTest(size_t *row, striped_kills, leave_a_call_done_or_not_or_to_be_completed)
+RowTest(striped_kills, leave_a_call_done_or_not_or_to_be_completed, calls)
 {
     static unsigned long us[MOMENTS_MAX];
     const char *call = calls[*row], *every_text = getenv("KILL_EVERY"), *only = getenv("KILL_CALL");

@@ -50,13 +50,8 @@ static char *expect_variant(const struct booted *b, const char *name, const char
     return address;
 }
 
-ParameterizedTestParameters(text, is_that_of_the_program_loaded_last)
-{
-    return TABLE_ROWS(pools);
-}
-
 /* After a job a node's memory is as at boot: the next program gets the same pages as the one before. */
-ParameterizedTest(size_t *row, text, is_that_of_the_program_loaded_last)
+RowTest(text, is_that_of_the_program_loaded_last, pools)
 {
     const struct pool *p = &pools[*row];
     char *folder = folder_new(), *machine = machine_file(folder, 2, 0, p->more);
@@ -119,12 +114,7 @@ static void seen_free(struct seen *s)
     free(s->trace);
 }
 
-ParameterizedTestParameters(text, is_nowhere_that_a_program_or_a_trace_could_tell)
-{
-    return TABLE_ROWS(runs);
-}
-
-ParameterizedTest(size_t *row, text, is_nowhere_that_a_program_or_a_trace_could_tell)
+RowTest(text, is_nowhere_that_a_program_or_a_trace_could_tell, runs)
 {
     const struct run *r = &runs[*row];
     struct seen first = observe(r, &pools[0]);
@@ -227,12 +217,7 @@ static const struct run own[] = {
     {"fence.i does no harm", {NULL}, "guest/text", {"may fence"}},
 };
 
-ParameterizedTestParameters(text, of_a_program_stays_as_it_was_loaded)
-{
-    return TABLE_ROWS(own);
-}
-
-ParameterizedTest(size_t *row, text, of_a_program_stays_as_it_was_loaded)
+RowTest(text, of_a_program_stays_as_it_was_loaded, own)
 {
     struct ncube_run r = {.dim = "1", .program = own[*row].program, .input = "x"};
 

@@ -55,12 +55,7 @@ static const struct self_test {
     {"2", "guest/gather", "wildcards"},
 };
 
-ParameterizedTestParameters(vertex, keeps_its_promises)
-{
-    return TABLE_ROWS(self_tests);
-}
-
-ParameterizedTest(size_t *row, vertex, keeps_its_promises)
+RowTest(vertex, keeps_its_promises, self_tests)
 {
     const struct self_test *t = &self_tests[*row];
 
@@ -101,12 +96,7 @@ static const struct end {
      "node 1 (address 0x1): ended by signal 3 (SIGQUIT), which it had blocked"},
 };
 
-ParameterizedTestParameters(vertex, ends_programs_as_it_should)
-{
-    return TABLE_ROWS(ends);
-}
-
-ParameterizedTest(size_t *row, vertex, ends_programs_as_it_should)
+RowTest(vertex, ends_programs_as_it_should, ends)
 {
     const struct end *e = &ends[*row];
     struct outcome o = ncube_run(&(struct ncube_run){.dim = e->dim, .program = e->program, .args = {e->name}});
@@ -150,11 +140,6 @@ static const struct self_test visible[] = {
     {"1", "guest/signals", "waits for signals"}, {"1", "guest/posix_process", "alarms"},
 };
 
-ParameterizedTestParameters(vertex, interrupts_come_at_the_same_time_in_strict_mode)
-{
-    return TABLE_ROWS(visible);
-}
-
 static char *trace_of(const struct self_test *t, const char *sync, const char *folder, size_t *bytes)
 {
     char *ncube = build_path("bin/ncube"), *program = build_path(t->program), *trace = format("%s/trace", folder);
@@ -170,7 +155,7 @@ static char *trace_of(const struct self_test *t, const char *sync, const char *f
     return content;
 }
 
-ParameterizedTest(size_t *row, vertex, interrupts_come_at_the_same_time_in_strict_mode)
+RowTest(vertex, interrupts_come_at_the_same_time_in_strict_mode, visible)
 {
     char *folder = folder_new();
     size_t ahead_bytes, strict_bytes;

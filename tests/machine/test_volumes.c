@@ -46,12 +46,7 @@ static const struct volume_case {
     {"0", "a full volume", 1200, 4096},
 };
 
-ParameterizedTestParameters(volumes, keep_files)
-{
-    return TABLE_ROWS(volume_cases);
-}
-
-ParameterizedTest(size_t *row, volumes, keep_files)
+RowTest(volumes, keep_files, volume_cases)
 {
     const struct volume_case *v = &volume_cases[*row];
     char *folder = folder_with_images(1, v->kilobytes, v->block_bytes), *machine = machine_file(folder, 3, 1, "");
@@ -66,12 +61,7 @@ ParameterizedTest(size_t *row, volumes, keep_files)
 /* One of 2 MB has room for less of a cache beside what concurrent service takes. */
 static const char *const small_services[] = {"", "service = \"concurrent\";"};
 
-ParameterizedTestParameters(volumes, keep_files_on_small_nodes)
-{
-    return TABLE_ROWS(small_services);
-}
-
-ParameterizedTest(size_t *row, volumes, keep_files_on_small_nodes)
+RowTest(volumes, keep_files_on_small_nodes, small_services)
 {
     char *folder = folder_with_images(2, 4096, 1024),
          *machine = machine_file_one_node(folder, 1, 2, small_services[*row], "ram_mb = 2;");
@@ -301,12 +291,7 @@ static const struct scarce {
     {"3", "many at once", 8}, {"3", "floods", 2},       {"2", "many files", 2},   {"5", "opens in a flood", 4},
 };
 
-ParameterizedTestParameters(volumes, are_served_whatever_a_client_asks_for)
-{
-    return TABLE_ROWS(scarce);
-}
-
-ParameterizedTest(size_t *row, volumes, are_served_whatever_a_client_asks_for)
+RowTest(volumes, are_served_whatever_a_client_asks_for, scarce)
 {
     const struct scarce *c = &scarce[*row];
     char *more = format("ram_mb = %d;", c->ram_mb), *folder = folder_with_images(1, 65536, 1024);

@@ -66,12 +66,7 @@ static double cycles_of_request(int dim, const char *service)
 
 static const char *const services[] = {"", "service = \"concurrent\";"};
 
-ParameterizedTestParameters(waiting, costs_no_cycle_of_those_before)
-{
-    return TABLE_ROWS(services);
-}
-
-ParameterizedTest(size_t *row, waiting, costs_no_cycle_of_those_before)
+RowTest(waiting, costs_no_cycle_of_those_before, services)
 {
     double few = cycles_of_request(4, services[*row]), many = cycles_of_request(8, services[*row]);
 

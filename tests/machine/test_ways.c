@@ -13,12 +13,7 @@ static const char machine[] = "dim = 3;\n"
 
 static const char *const cases[] = {"chosen", "not connected", "wrong"};
 
-ParameterizedTestParameters(ways, of_requests)
-{
-    return TABLE_ROWS(cases);
-}
-
-ParameterizedTest(size_t *row, ways, of_requests)
+RowTest(ways, of_requests, cases)
 {
     char *folder = folder_with_images(1, 1024, 1024), *path = format("%s/free.conf", folder);
     struct ncube_run r = {.machine = path, .program = "guest/ways", .args = {cases[*row]}};
