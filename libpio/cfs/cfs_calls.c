@@ -192,7 +192,7 @@ long _restrictvol(int fd, int n, int *disks)
     struct cfs_open *f = cfs_call_file(fd, &error);
     uint32_t mask = 0;
 
-    if (f && n < 1)
+    if (f && (n < 1 || (uint32_t)n > f->disks))
         error = -EINVAL;
     for (int i = 0; f && i < n && error == 0; i++) {
         uint32_t d = 0;

@@ -59,16 +59,40 @@ void cfs_piece_begin(struct move *m)
     m->next += bytes;
 }
 
+/* The pointer of a piece's block as it is now; 0: of a read, zeros. A read ends where the file does now, and a write
+ * makes it longer again. */
+static int look_again(struct move *m, const struct piece *p, uint32_t *pointer)
+{
+    struct cfs_open *f = m->f;
+    const uint64_t from = m->at + p->at, blocks = (m->at + m->n + CFS_BLOCK_BYTES - 1) / CFS_BLOCK_BYTES;
+
+    cfs_file_forget(f, from / CFS_BLOCK_BYTES, false);
+    int error = cfs_file_header(f, N_CSIZE, 0, 0);
+    const uint64_t size = f->header.size_bytes;
+    if (error == 0 && !m->write && from + p->bytes > size)
+        fail(m, size > from ? size - m->at : p->at, 0);
+    if (error == 0 && m->write && blocks > f->header.blocks)
+        error = cfs_file_grow(f, blocks, false);
+    const bool full = error == -N_ENOSPC;
+    if (error == 0 || full)
+        error = cfs_file_pointer(f, from / CFS_BLOCK_BYTES, pointer);
+    if (error < 0 || *pointer != 0 || !m->write)
+        return error;
+    return full ? -N_ENOSPC : -N_EIO;
+}
+
 /* The block is no longer where it was: another node has emptied the file since its pointers were fetched. */
 static long ask_again(struct move *m, struct piece *p)
 {
-    const uint64_t block = (m->at + p->at) / CFS_BLOCK_BYTES;
-    uint32_t pointer;
+    uint32_t pointer = 0;
+    int error = look_again(m, p, &pointer);
 
-    cfs_file_forget(m->f, block, false);
-    long result = cfs_file_pointer(m->f, block, &pointer);
-    if (result < 0 || pointer == 0)
-        return result < 0 ? result : -N_EIO;
+    if (error < 0)
+        return error;
+    if (pointer == 0 && p->at < m->good)
+        memset(m->buf + p->at, 0, p->bytes);
+    if (pointer == 0)
+        return 0;
     p->number = send(m, pointer, p->at, p->bytes);
     return receive(m, p);
 }

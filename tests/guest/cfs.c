@@ -151,6 +151,32 @@ static void names(void)
     CHECK(open("/cfs/two", O_RDONLY) >= 0);
 }
 
+/* What another descriptor has emptied ends there for this one, and what is written makes it longer again. */
+static void emptied(void)
+{
+    struct stat st;
+    int one[2] = {2, 2}, fd = open("/cfs/emptied", O_RDWR | O_CREAT, 0600), other;
+
+    CHECK(_restrictvol(fd, 4, one) == -1 && errno == EINVAL);
+    CHECK(_restrictvol(fd, 0, one) == -1 && errno == EINVAL);
+    fill(buf, 90000, 0, 5);
+    cwrite(fd, buf, 90000);
+    CHECK(pread(fd, buf, 90000, 0) == 90000);
+    CHECK((other = open("/cfs/emptied", O_RDWR | O_TRUNC)) >= 0);
+    CHECK(pread(fd, buf, 50000, 100) == 0);
+    CHECK(pwrite(other, buf, 5000, 0) == 5000 && pread(fd, buf, 90000, 10) == 4990 && is(buf, 4990, 10, 5));
+    CHECK(ftruncate(other, 0) == 0);
+    fill(buf, 20000, 30000, 6);
+    CHECK(pwrite(fd, buf, 20000, 30000) == 20000);
+    CHECK(fstat(other, &st) == 0 && st.st_size == 50000);
+    memset(buf, 1, sizeof buf);
+    CHECK(pread(other, buf, 60000, 0) == 50000 && buf[0] == 0 && memcmp(buf, buf + 1, 29999) == 0);
+    CHECK(is(buf + 30000, 20000, 30000, 6));
+    CHECK(ftruncate(other, 0) == 0);
+    CHECK(_iowait(iread(fd, buf, 60000)) == 0);
+    CHECK(close(other) == 0 && close(fd) == 0);
+}
+
 /* All nodes write one file, interleaved by odd lengths, and read what others have written. */
 static void all_nodes(void)
 {
@@ -278,6 +304,7 @@ int main(int argc, char **argv)
         one_node();
         asynchronous();
         names();
+        emptied();
     }
     nsync(0);
     all_nodes();
