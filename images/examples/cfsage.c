@@ -2,10 +2,11 @@
  * Ages a Concurrent File System: files of random sizes are made and removed until its disks are no longer empty and
  * what is free lies in pieces [P2 section 8.1].
  *
- *   cfsage [rounds=R] [full=PERCENT] [seed=S]
+ *   cfsage [rounds=R] [full=PERCENT] [left=PERCENT] [most=BLOCKS] [seed=S]
  *
- * Each round makes files until the disks are that full, then removes a random half of them. Node 0 does it; no data is
- * written, as lsize allocates. The same seed gives the same files. Prints a line:
+ * Each round makes files of 1 to `most` blocks until the disks are `full`, so that the last ones lie in what is left
+ * between the others, then removes random ones until they are no more than `left`. Few sizes are whole groups of a
+ * disk. Node 0 does it; no data is written, as lsize allocates. The same seed gives the same files. Prints a line:
  *
  *   cfsage seed=1 rounds=4 files=... made=... removed=... blocks=... free=...
  */
@@ -19,12 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILES_MAX   256
-#define BLOCKS_MOST 2000 /* of a file; most have fewer */
+#define FILES_MAX 512
 
 static struct {
-    long rounds, full, seed;
-} o = {.rounds = 4, .full = 70, .seed = 1};
+    long rounds, full, left, most, seed;
+} o = {.rounds = 4, .full = 97, .left = 85, .most = 600, .seed = 1};
 
 static uint64_t state;
 static uint8_t there[FILES_MAX];
@@ -38,10 +38,10 @@ static void fail(const char *what)
 
 static void read_word(const char *word)
 {
-    static const char *const keys[] = {"rounds", "full", "seed"};
-    long *const value[] = {&o.rounds, &o.full, &o.seed};
+    static const char *const keys[] = {"rounds", "full", "left", "most", "seed"};
+    long *const value[] = {&o.rounds, &o.full, &o.left, &o.most, &o.seed};
 
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         size_t n = strlen(keys[i]);
         char *end;
 
@@ -51,7 +51,8 @@ static void read_word(const char *word)
         if (*end == 0 && end != word + n + 1 && *value[i] >= 0)
             return;
     }
-    fprintf(stderr, "cfsage: '%s'; usage: cfsage [rounds=R] [full=PERCENT] [seed=S]\n", word);
+    fprintf(stderr, "cfsage: '%s'; usage: cfsage [rounds=R] [full=PERCENT] [left=PERCENT] [most=BLOCKS] [seed=S]\n",
+            word);
     exit(2);
 }
 
@@ -83,20 +84,22 @@ static void count(unsigned long *blocks, unsigned long *free_blocks)
     }
 }
 
-static int is_full(void)
+static int is_full(long percent)
 {
     unsigned long blocks, free_blocks;
 
     count(&blocks, &free_blocks);
-    return (blocks - free_blocks) * 100 >= blocks * (unsigned long)o.full;
+    return (blocks - free_blocks) * 100 >= blocks * (unsigned long)percent;
 }
 
-/* Of one block to BLOCKS_MOST, small ones more often. False: the disks have no room for it. */
+/* Small ones more often. False: the disks have no room for it. */
 static int make(int i)
 {
-    const off_t bytes = (off_t)4096 * (1 + below(1 + below(BLOCKS_MOST)));
+    const off_t bytes = (off_t)4096 * (1 + below(1 + below((uint32_t)o.most)));
     int fd = open(name_of(i), O_RDWR | O_CREAT | O_EXCL, 0644);
 
+    if (fd < 0 && errno == ENOSPC) /* of its name */
+        return 0;
     if (fd < 0)
         fail("open");
     const int fits = _lsize(fd, bytes, SIZE_SET) == bytes;
@@ -109,18 +112,26 @@ static int make(int i)
     return fits;
 }
 
+static void remove_one(int i)
+{
+    if (unlink(name_of(i)) < 0)
+        fail("unlink");
+    there[i] = 0;
+    removed++;
+}
+
 static void run_round(void)
 {
-    for (int i = 0; i < FILES_MAX && !is_full(); i++)
+    for (int i = 0; i < FILES_MAX && !is_full(o.full); i++)
         if (!there[i] && !make(i))
             break;
-    for (int i = 0; i < FILES_MAX; i++)
-        if (there[i] && below(2) == 0) {
-            if (unlink(name_of(i)) < 0)
-                fail("unlink");
-            there[i] = 0;
-            removed++;
-        }
+    while (made > removed && is_full(o.left)) {
+        int i = (int)below(FILES_MAX);
+
+        while (!there[i])
+            i = (i + 1) % FILES_MAX;
+        remove_one(i);
+    }
 }
 
 int main(int argc, char **argv)
