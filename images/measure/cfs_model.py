@@ -62,7 +62,9 @@ class IoNode:
             self.cache.move_to_end(block)
             self.answer(now, client)
         else:
-            self.model.later(self.fetch(group, now), self.answer, client)
+            there = self.fetch(group, now)
+            self.model.wait_ms += there - now
+            self.model.later(there, self.answer, client)
         if self.model.ahead and (block + 1) % self.model.group == 0 and block + 1 < self.blocks:
             self.fetch(group + 1, now)
 
@@ -75,7 +77,7 @@ class IoNode:
 class Model:
     def __init__(self, cache, group, ahead):
         self.cache, self.group, self.ahead = cache, group, ahead
-        self.events, self.count, self.moved = [], 0, 0
+        self.events, self.count, self.moved, self.wait_ms = [], 0, 0, 0.0
 
     def later(self, at, what, *args):
         self.count += 1
@@ -98,7 +100,7 @@ def blocks_of(test, node, nodes, size, block):
 
 
 def read_rate(test, nodes, size=32 * MB, block=65536, disks=10, cache=250, group=8, ahead=True):
-    """MB/s, and how many blocks the disks move for each of the file."""
+    """MB/s, how many blocks the disks move for each of the file, and the ms that all requests wait for a disk."""
     model = Model(cache, group, ahead)
     io = [IoNode(model, -(-size // BLOCK // disks)) for _ in range(disks)]
 
@@ -112,4 +114,4 @@ def read_rate(test, nodes, size=32 * MB, block=65536, disks=10, cache=250, group
     for node in range(nodes):
         model.later(0.0, client(iter(blocks_of(test, node, nodes, size, block))))
     ms = model.run()
-    return size / MB / (ms / 1e3), model.moved / (size // BLOCK)
+    return size / MB / (ms / 1e3), model.moved / (size // BLOCK), model.wait_ms
