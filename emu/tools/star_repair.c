@@ -12,6 +12,7 @@
 struct chain {
     int64_t entries, last; /* -1: none */
     int64_t blocks;        /* up to the last that has a place */
+    bool has_ended;        /* what follows has been lost */
 };
 
 static uint32_t get(const unsigned char *at)
@@ -37,15 +38,29 @@ static int64_t entry_bytes(const struct star_repair *r)
 
 /* ---- Segments of rows ---- */
 
+/* Rows that the writer has added to the last segment: whole ones that are there. A .meta with a reason says that the NB
+ * segment had ended. */
+static void add_rows(struct star_repair *r, int64_t nb_block)
+{
+    struct star_segments *s = &r->meta.segments;
+    int64_t rest = r->data_bytes - star_segments_nb_end(s), cb_bytes = rest / s->cb_block / s->vps * s->cb_block;
+
+    if (s->cb_bytes > 0 || r->meta.reason[0]) {
+        s->cb_bytes = cb_bytes > s->cb_bytes ? cb_bytes : s->cb_bytes;
+        return;
+    }
+    s->nb_block = s->nb_block > 0 ? s->nb_block : nb_block;
+    s->nb_rows = s->nb_block > 0 ? r->data_bytes / s->nb_block / s->vps : 0;
+    s->nb_block = s->nb_rows > 0 ? s->nb_block : 0;
+}
+
 static void repair_rows(struct star_repair *r, int64_t nb_block)
 {
     struct star_segments *s = &r->meta.segments;
 
-    if (s->nb_block == 0 && s->cb_bytes == 0 && nb_block > 0) {
-        s->nb_rows = r->data_bytes / nb_block / s->vps;
-        s->nb_block = s->nb_rows > 0 ? nb_block : 0;
-    }
-    if (star_segments_file_end(s) > r->data_bytes) { /* whole rows that are there */
+    if (star_segments_file_end(s) <= r->data_bytes) {
+        add_rows(r, nb_block);
+    } else { /* whole rows that are there */
         int64_t nb_bytes = star_segments_nb_end(s), rest = r->data_bytes - nb_bytes;
 
         if (rest < 0)
@@ -53,46 +68,58 @@ static void repair_rows(struct star_repair *r, int64_t nb_block)
         else
             star_segments_cut(s, s->nb_block * s->nb_rows + rest / s->cb_block / s->vps * s->cb_block);
     }
+    if (s->cb_bytes == 0)
+        r->meta.reason[0] = '\0';
     r->data_bytes = star_segments_file_end(s);
 }
 
 /* ---- The directory ---- */
 
-/* Whether an entry may be believed: a VP's, with a block. Blocks beyond the end become holes. */
-static bool check_entry(const struct star_repair *r, unsigned char *entry, int64_t blocks, int64_t *last)
+/* Whether an entry may be believed: a VP's, with a block. *ends: it has a block that is not in the file, so the stream
+ * ends before that: it has been lost. */
+static bool check_entry(const struct star_repair *r, unsigned char *entry, int64_t blocks, int64_t *last, bool *ends)
 {
     *last = -1;
+    *ends = false;
     if (get(entry) >= r->meta.segments.vps)
         return false;
+    bool is_zero = true; /* what was never written */
+    for (int64_t k = 0; k < entry_bytes(r); k++)
+        is_zero = is_zero && entry[k] == 0;
     for (int64_t k = 0; k < r->meta.ib_pointers; k++) {
         unsigned char *block = entry + 8 + 4 * k;
 
-        if (get(block) >= blocks)
+        *ends = *ends || (get(block) != NONE && get(block) >= blocks);
+        if (*ends)
             put(block, NONE);
-        else
+        else if (get(block) != NONE)
             *last = k;
     }
-    for (int64_t k = 0; k < entry_bytes(r); k++) /* zeros are what was never written */
-        if (entry[k] != 0)
-            return *last >= 0;
-    return false;
+    return !is_zero && *last >= 0;
 }
 
 /* Links the entries of each VP, which ascend. */
 static void link_entries(struct star_repair *r, struct chain *chain)
 {
-    int64_t size = entry_bytes(r), blocks = r->meta.superblocks * (r->meta.ib_superblock / r->meta.ib_block), last;
+    int64_t size = entry_bytes(r), beyond = r->data_bytes - r->meta.ib_begin, last;
+    int64_t blocks = beyond > 0 ? beyond / r->meta.ib_block : 0;
+    bool ends;
 
     for (int64_t e = 0; e < r->directory_bytes / size; e++) {
         unsigned char *entry = r->directory + e * size;
 
-        if (!check_entry(r, entry, blocks, &last)) {
-            r->dropped += get(entry) != NONE;
+        bool has_vp = get(entry) < r->meta.segments.vps, passes = check_entry(r, entry, blocks, &last, &ends);
+        struct chain *c = has_vp ? &chain[get(entry)] : NULL;
+        uint32_t vp = get(entry);
+
+        passes = passes && !c->has_ended;
+        if (has_vp && ends)
+            c->has_ended = true;
+        if (!passes) {
+            r->dropped += vp != NONE;
             memset(entry, 0xff, (size_t)size);
             continue;
         }
-        uint32_t vp = get(entry);
-        struct chain *c = &chain[vp];
         if (c->last >= 0)
             put(r->directory + c->last * size + 4, (uint32_t)e);
         else

@@ -213,8 +213,9 @@ struct cs_counts {
     long rows[2];               /* rows read, written: of blocks of all VPs */
     long requests[2];           /* of this node to the file: reads, writes */
     long superblocks[2];        /* of data and directory read, of data written, by this node */
-    long directory_superblocks; /* written by it */
-    long exchanged_rows;        /* those that went in two phases, between the nodes first */
+    long directory_superblocks; /* written by it; and those that it has read back to link the entries in them */
+    long linked_superblocks;
+    long exchanged_rows; /* those that went in two phases, between the nodes first */
 };
 const struct cs_counts *cs_fcounts(CS_FILE *f); /* local; of this node, since it was opened; valid until cs_fclose */
 

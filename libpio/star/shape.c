@@ -86,6 +86,26 @@ int star_shape_make(int rank, const long *extent, const int *grid, int nodes, in
     return 0;
 }
 
+long star_shape_local(const struct cs_shape *s, long number)
+{
+    long local = 0, step = 1;
+
+    if (!s->has_grid)
+        return number >= s->first && number < s->first + s->local ? number - s->first : -1;
+    if (number >= s->vps)
+        return -1;
+    for (int axis = s->rank - 1; axis >= 0; axis--) {
+        long within = number % s->extent[axis] - s->from[axis];
+
+        if (within < 0 || within >= s->cell[axis])
+            return -1;
+        local += within * step;
+        number /= s->extent[axis];
+        step *= s->cell[axis];
+    }
+    return local;
+}
+
 bool star_shape_same(const struct cs_shape *a, const struct cs_shape *b)
 {
     return a->rank == b->rank && memcmp(a->extent, b->extent, (size_t)a->rank * sizeof *a->extent) == 0;

@@ -28,6 +28,9 @@ struct cs_shape {
 /* grid NULL: there is none. 0, -EINVAL or -ENOMEM. */
 int star_shape_make(int rank, const long *extent, const int *grid, int nodes, int node, struct cs_shape **s);
 
+/* The local number of a VP; -1: it is another node's. */
+long star_shape_local(const struct cs_shape *s, long number);
+
 /* Whether both have the same extents. */
 bool star_shape_same(const struct cs_shape *a, const struct cs_shape *b);
 

@@ -25,8 +25,8 @@ static int64_t take(struct star_ahead *a, const struct star_store *store, int64_
     return got;
 }
 
-int64_t star_ahead_read(struct star_ahead *a, const struct star_store *store, int handle, int64_t piece, int64_t limit,
-                        char **bytes)
+int64_t star_ahead_read(struct star_ahead *a, const struct star_store *store, int handle, int64_t piece, int64_t low,
+                        int64_t limit, char **bytes)
 {
     int64_t size = a->piece_bytes, got = take(a, store, piece, bytes), done = got < 0 ? 0 : got;
 
@@ -35,7 +35,7 @@ int64_t star_ahead_read(struct star_ahead *a, const struct star_store *store, in
         done = got < 0 ? got : done + got;
     }
     int64_t step = piece - a->last;
-    if (done >= 0 && store->read_start && step > 0 && step == a->step && piece + step < limit) {
+    if (done >= 0 && store->read_start && step != 0 && step == a->step && piece + step >= low && piece + step < limit) {
         a->number = store->read_start(handle, a->bytes, size, (piece + step) * size);
         a->is_under_way = a->number >= 0;
         a->piece = piece + step;

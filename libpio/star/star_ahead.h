@@ -1,6 +1,6 @@
 /*
  * Reading ahead of pieces of a file [P4 8], which are all as long: where a node has read two pieces that are as far
- * apart as the two before, the next one is read while the node computes.
+ * apart as the two before, up or down, the next one is read while the node computes.
  */
 #ifndef LIBPIO_STAR_STAR_AHEAD_H
 #define LIBPIO_STAR_STAR_AHEAD_H
@@ -16,10 +16,10 @@ struct star_ahead {
     int64_t piece_bytes; /* of each */
 };
 
-/* Reads a piece to *bytes, or takes what has been read ahead, whose memory it gets for its own; then reads ahead below
- * piece `limit`. Returns the bytes, fewer at the end of the file, or a negative errno. */
-int64_t star_ahead_read(struct star_ahead *a, const struct star_store *store, int handle, int64_t piece, int64_t limit,
-                        char **bytes);
+/* Reads a piece to *bytes, or takes what has been read ahead, whose memory it gets for its own; then reads ahead from
+ * piece `low` on below `limit`. Returns the bytes, fewer at the end of the file, or a negative errno. */
+int64_t star_ahead_read(struct star_ahead *a, const struct star_store *store, int handle, int64_t piece, int64_t low,
+                        int64_t limit, char **bytes);
 
 /* Ends what is under way, and forgets it: before the file changes, or is closed. */
 void star_ahead_stop(struct star_ahead *a, const struct star_store *store);

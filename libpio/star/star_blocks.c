@@ -34,31 +34,26 @@ void star_ib_note(struct cs_file *f, long i, int error)
     star_note(f, error, INT64_MAX);
 }
 
-void star_blocks_lose(struct cs_file *f, int64_t superblock, int error)
+void star_blocks_lose(struct cs_file *f, const struct star_owner *owner, int64_t n, int error)
 {
-    int64_t per = f->ib_superblock / f->ib_block;
-
-    for (long i = 0; i < f->shape->local; i++) {
-        struct star_vp *vp = &f->ib->vp[i];
-
-        for (int64_t j = 0; j < vp->blocks; j++)
-            if (vp->block[j] != STAR_NONE && vp->block[j] / per == superblock) {
-                star_ib_note(f, i, error);
-                vp->blocks = j;
-                vp->bytes = vp->bytes < j * f->ib_block ? vp->bytes : j * f->ib_block;
-                if (vp->held >= j)
-                    star_blocks_let_go(vp), vp->is_dirty = false;
-            }
+    for (int64_t k = 0; k < n; k++) {
+        star_ib_note(f, owner[k].vp, error);
+        f->ib->is_lost(f, owner[k].vp, owner[k].block);
     }
 }
 
 void star_blocks_settle(struct cs_file *f)
 {
-    int error = star_behind_end(&f->ib->behind, f->store, f->handle);
+    struct star_ib *ib = f->ib;
 
+    if (!ib->behind.is_under_way)
+        return;
+    int error = star_behind_end(&ib->behind, f->store, f->handle);
     if (error)
-        star_blocks_lose(f, f->ib->behind_superblock, error);
+        star_blocks_lose(f, ib->spare_owner, ib->per_superblock, error);
     star_note(f, error, INT64_MAX);
+    ib->safe = ib->behind_blocks;
+    ib->has_landed(f);
 }
 
 /* ---- In ---- */
@@ -103,7 +98,7 @@ static int read_piece(struct cs_file *f, int kind, int64_t number, struct star_p
         return -EIO;
     /* What this session writes is not read ahead. */
     int64_t limit = kind == STAR_DATA ? ib->begin / f->ib_superblock + f->superblocks : f->directory_superblocks;
-    int64_t got = star_ahead_read(&ib->ahead[kind], f->store, handle, number, limit, &p->bytes);
+    int64_t got = star_ahead_read(&ib->ahead[kind], f->store, handle, number, 0, limit, &p->bytes);
     f->counts.requests[0]++;
     f->counts.superblocks[0]++;
     if (got < 0)
@@ -167,7 +162,7 @@ int star_blocks_get(struct cs_file *f, uint32_t number, char *to)
     return 0;
 }
 
-int star_blocks_entry(struct cs_file *f, int64_t at, const unsigned char **entry)
+int star_blocks_entry(struct cs_file *f, int64_t at, const uint32_t **entry)
 {
     int64_t number = at / f->ib_superblock;
     struct star_piece *p = find_piece(f->ib, STAR_DIRECTORY, number);
@@ -176,7 +171,7 @@ int star_blocks_entry(struct cs_file *f, int64_t at, const unsigned char **entry
     if (error)
         return error;
     p->used = ++f->ib->clock;
-    *entry = (const unsigned char *)p->bytes + at % f->ib_superblock;
+    *entry = (const uint32_t *)__builtin_assume_aligned(p->bytes + at % f->ib_superblock, 4);
     return 0;
 }
 
@@ -194,11 +189,19 @@ void star_blocks_forget(struct cs_file *f)
         unlink_piece(f->ib, &f->ib->piece[k]);
 }
 
+void star_blocks_forget_directory(struct cs_file *f)
+{
+    star_ahead_stop(&f->ib->ahead[STAR_DIRECTORY], f->store);
+    for (int k = 0; k < f->ib->pieces; k++)
+        if (f->ib->piece[k].kind == STAR_DIRECTORY)
+            unlink_piece(f->ib, &f->ib->piece[k]);
+}
+
 /* ---- Out ---- */
 
-int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n)
+int star_blocks_write(struct cs_file *f, int kind, int64_t at, const char *from, int64_t n)
 {
-    char *open = in_superblock(f, at); /* a block lies within a superblock */
+    char *open = kind == STAR_DATA ? in_superblock(f, at) : NULL; /* a block lies within a superblock */
 
     if (open) {
         memcpy(open, from, (size_t)n);
@@ -207,7 +210,7 @@ int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n
     }
     for (int64_t done = 0; done < n;) {
         int64_t within = (at + done) % f->ib_superblock, part = f->ib_superblock - within;
-        struct star_piece *p = find_piece(f->ib, STAR_DATA, (at + done) / f->ib_superblock);
+        struct star_piece *p = find_piece(f->ib, kind, (at + done) / f->ib_superblock);
 
         part = part < n - done ? part : n - done;
         if (p)
@@ -215,8 +218,8 @@ int star_blocks_write(struct cs_file *f, int64_t at, const char *from, int64_t n
         done += part;
     }
     star_blocks_settle(f);
-    star_blocks_stop(f);
-    int64_t written = f->store->write(f->handle, from, n, at);
+    star_ahead_stop(&f->ib->ahead[kind], f->store);
+    int64_t written = f->store->write(kind == STAR_DATA ? f->handle : f->directory_handle, from, n, at);
     f->counts.requests[1]++;
     return written < 0 ? (int)written : 0;
 }
@@ -226,16 +229,28 @@ static int flush_behind(struct cs_file *f)
 {
     struct star_ib *ib = f->ib;
     char *full = ib->superblock;
+    struct star_owner *owner = ib->owner;
+    int64_t at = ib->begin + ib->open_superblock * f->ib_superblock;
 
     star_blocks_settle(f);
-    ib->behind_superblock = ib->open_superblock;
     f->counts.requests[1]++;
     f->counts.superblocks[1]++;
     ib->superblock_is_dirty = false;
     ib->superblock = ib->spare;
     ib->spare = full;
-    return star_behind_start(&ib->behind, f->store, f->handle, full, f->ib_superblock,
-                             ib->begin + ib->open_superblock * f->ib_superblock);
+    ib->owner = ib->spare_owner;
+    ib->spare_owner = owner;
+    ib->open_superblock = -1;
+    ib->filled = 0;
+    ib->behind_blocks = ib->given;
+    int error = star_behind_start(&ib->behind, f->store, f->handle, full, f->ib_superblock, at);
+    if (error)
+        star_blocks_lose(f, owner, ib->per_superblock, error);
+    if (!ib->behind.is_under_way) {
+        ib->safe = ib->given;
+        ib->has_landed(f);
+    }
+    return error;
 }
 
 int star_blocks_flush(struct cs_file *f)
@@ -243,18 +258,22 @@ int star_blocks_flush(struct cs_file *f)
     struct star_ib *ib = f->ib;
 
     star_blocks_settle(f);
-
     if (ib->open_superblock < 0 || !ib->superblock_is_dirty)
         return 0;
     int64_t written = f->store->write(f->handle, ib->superblock, ib->filled * f->ib_block,
                                       ib->begin + ib->open_superblock * f->ib_superblock);
+    int error = written < 0 ? (int)written : 0;
     f->counts.requests[1]++;
     f->counts.superblocks[1]++;
     ib->superblock_is_dirty = false;
-    return written < 0 ? (int)written : 0;
+    if (error)
+        star_blocks_lose(f, ib->owner, ib->filled, error);
+    ib->safe = ib->given;
+    ib->has_landed(f);
+    return error;
 }
 
-int star_blocks_append(struct cs_file *f, const char *from, uint32_t *number)
+int star_blocks_append(struct cs_file *f, long i, int64_t j, const char *from, uint32_t *number)
 {
     struct star_ib *ib = f->ib;
 
@@ -268,12 +287,8 @@ int star_blocks_append(struct cs_file *f, const char *from, uint32_t *number)
     }
     memcpy(ib->superblock + ib->filled * f->ib_block, from, (size_t)f->ib_block);
     ib->superblock_is_dirty = true;
+    ib->owner[ib->filled] = (struct star_owner){i, j};
     *number = (uint32_t)(ib->open_superblock * ib->per_superblock + ib->filled);
     ib->given++;
-    if (++ib->filled < ib->per_superblock)
-        return 0;
-    int error = flush_behind(f);
-    ib->open_superblock = -1;
-    ib->filled = 0;
-    return error;
+    return ++ib->filled < ib->per_superblock ? 0 : flush_behind(f);
 }

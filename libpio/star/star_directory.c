@@ -1,7 +1,7 @@
 /*
  * The directory of the IB segment [P4 5.2.2, Figure 7]: .first has each VP's first and last entry and its bytes, .dir
- * entries of a VP, the number of the next one, and k numbers of blocks. Entries are read one by one, as blocks of the
- * VP are asked for. They are written when the file is closed: the node knows then what follows each.
+ * entries of a VP, the number of the next one, and k numbers of blocks. One entry of each VP is in memory. Writing, it
+ * gets its place when it is full (star_entries.c); reading, it is found from the one before it, or from the first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,21 +11,6 @@
 #include "libpio/star/star_nodes.h"
 
 #define FIRST_BYTES 16 /* of a VP in .first */
-
-static int64_t words_of_entry(const struct cs_file *f)
-{
-    return f->ib_pointers + 2;
-}
-
-static int64_t entry_bytes(const struct cs_file *f)
-{
-    return 4 * words_of_entry(f);
-}
-
-static int64_t entries_of_superblock(const struct cs_file *f)
-{
-    return f->ib->entries_per;
-}
 
 static int64_t ceiling(int64_t a, int64_t b)
 {
@@ -64,16 +49,15 @@ static void take_first(const struct cs_file *f, struct star_vp *vp, const unsign
 {
     uint64_t bytes = get_word(at + 8) | (uint64_t)get_word(at + 12) << 32;
 
-    vp->next = get_word(at);
-    vp->last = get_word(at + 4);
+    vp->first = get_word(at);
+    vp->last = vp->linked = get_word(at + 4);
     vp->bad_bytes = bytes;
-    vp->is_bad = bytes > (uint64_t)INT32_MAX * (uint64_t)f->ib_block || (bytes == 0) != (vp->next == STAR_NONE) ||
+    vp->is_bad = bytes > (uint64_t)INT32_MAX * (uint64_t)f->ib_block || (bytes == 0) != (vp->first == STAR_NONE) ||
                  (bytes == 0) != (vp->last == STAR_NONE);
     if (vp->is_bad)
         return;
     vp->bytes = (int64_t)bytes;
-    vp->all_entries = ceiling(ceiling(vp->bytes, f->ib_block), f->ib_pointers);
-    vp->changed_from = ceiling(vp->bytes, f->ib_block);
+    vp->entries = ceiling(ceiling(vp->bytes, f->ib_block), f->ib_pointers);
 }
 
 int star_directory_begin(struct cs_file *f)
@@ -96,171 +80,184 @@ int star_directory_begin(struct cs_file *f)
     return error;
 }
 
-/* ---- .dir ---- */
+/* ---- Entries ---- */
 
-int star_directory_reach(struct cs_file *f, long i, int64_t j)
+static int64_t blocks_of(const struct cs_file *f, const struct star_vp *vp)
+{
+    return ceiling(vp->bytes, f->ib_block);
+}
+
+/* Gives the entry in memory its place, or brings it there. */
+static int put_entry(struct cs_file *f, long i)
 {
     struct star_vp *vp = &f->ib->vp[i];
+    int error = 0;
+
+    if (vp->which < 0 || !vp->entry_is_dirty)
+        return 0;
+    vp->entry_is_dirty = false;
+    if (vp->number != STAR_NONE)
+        return star_entries_put(f, vp->number, star_entry_of(f, i));
+    error = star_entries_append(f, star_entry_of(f, i), &vp->number);
+    if (vp->number != STAR_NONE) {
+        vp->last = vp->number;
+        vp->entries++;
+    }
+    return error;
+}
+
+/* A new entry behind the last, which is dirty if it is one without blocks. */
+static void make_entry(struct cs_file *f, long i, bool is_hole)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    uint32_t *entry = star_entry_of(f, i);
+
+    for (int64_t k = star_entry_words(f); k-- > 1;)
+        entry[k] = STAR_NONE;
+    entry[0] = (uint32_t)cs_number(f->shape, i);
+    vp->which = vp->entries;
+    vp->number = STAR_NONE;
+    vp->entry_is_dirty = is_hole;
+}
+
+/* Takes entry `number` of the VP to memory, which must be its own, and the last if it is to be that. */
+static int take_entry(struct cs_file *f, long i, int64_t which, uint32_t number)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t blocks = blocks_of(f, vp), most = star_blocks_used(f) * f->ib->per_superblock;
+    bool is_last = which + 1 == vp->entries;
+    const uint32_t *entry = NULL;
+
+    if (number >= star_entries_used(f) * f->ib->entries_per)
+        return -EIO;
+    int error = star_entries_get(f, number, &entry);
+    if (error)
+        return error;
+    if (entry[0] != (uint32_t)cs_number(f->shape, i) || (entry[1] == STAR_NONE) != is_last ||
+        (!is_last && entry[1] <= number) || (is_last && number != vp->last))
+        return -EIO;
+    for (int64_t k = 0, j = which * f->ib_pointers; k < f->ib_pointers; k++, j++)
+        if (entry[2 + k] != STAR_NONE && (entry[2 + k] >= most || j >= blocks))
+            return -EIO;
+    memcpy(star_entry_of(f, i), entry, (size_t)star_entry_words(f) * sizeof *entry);
+    vp->which = which;
+    vp->number = number;
+    return 0;
+}
+
+/* Goes along the chain, from the entry in memory or from the first. */
+static int find_entry(struct cs_file *f, long i, int64_t which)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int error = vp->linked == vp->last ? 0 : star_entries_link(f);
+    bool goes_on = vp->which >= 0 && vp->which < which && vp->number != STAR_NONE;
+    int64_t at = goes_on ? vp->which + 1 : 0;
+    uint32_t number = goes_on ? star_entry_of(f, i)[1] : vp->first;
+
+    vp->which = -1;
+    for (; !error && at <= which; number = star_entry_of(f, i)[1])
+        error = take_entry(f, i, at++, number);
+    if (error)
+        vp->which = -1;
+    return error;
+}
+
+/* Entries on their way may have more than the stream: what has been lost, and what followed it. */
+static int mend(struct cs_file *f, long i)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t blocks = blocks_of(f, vp), keep = ceiling(blocks, f->ib_pointers);
+    uint32_t words[16], number;
+    const uint32_t *entry = words;
+    int error = star_entries_link(f);
+
+    number = vp->first;
+    vp->is_cut = false;
+    for (int64_t at = 0; !error && at < vp->entries && keep <= vp->entries; at++) {
+        error = number == STAR_NONE ? -EIO : star_entries_get(f, number, &entry);
+        if (error)
+            break;
+        memcpy(words, entry, (size_t)star_entry_words(f) * sizeof *words);
+        uint32_t own = number;
+        number = words[1];
+        for (int64_t k = 0; k < f->ib_pointers; k++)
+            if (at * f->ib_pointers + k >= blocks)
+                words[2 + k] = STAR_NONE;
+        if (at + 1 == keep)
+            words[1] = STAR_NONE, vp->last = vp->linked = own;
+        if (at >= keep)
+            words[0] = words[1] = STAR_NONE; /* an entry without a use */
+        if (at + 1 >= keep)
+            error = star_entries_put(f, own, words);
+    }
+    if (keep <= vp->entries) {
+        vp->entries = keep;
+        vp->which = -1;
+        vp->entry_is_dirty = false;
+    }
+    if (vp->entries == 0)
+        vp->first = vp->last = vp->linked = STAR_NONE;
+    return error;
+}
+
+int star_directory_hold(struct cs_file *f, long i, int64_t j)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t which = vp->which >= 0 && j >= vp->which * f->ib_pointers && j < (vp->which + 1) * f->ib_pointers
+                        ? vp->which
+                        : j / f->ib_pointers;
 
     if (j >= INT32_MAX)
         return -EFBIG;
-    if (j >= vp->room) {
-        int64_t room = j < 7 ? 8 : j + j / 2;
-        uint32_t *block = realloc(vp->block, (size_t)room * sizeof *block);
-
-        if (!block)
-            return -ENOMEM;
-        vp->block = block;
-        vp->room = room;
-    }
-    while (vp->blocks <= j)
-        vp->block[vp->blocks++] = STAR_NONE;
-    return 0;
-}
-
-/* For the number of one more entry. */
-static int make_room(struct star_vp *vp)
-{
-    int64_t room = vp->entries < 4 ? 4 : vp->entries * 2;
-    uint32_t *list = vp->entries < vp->entry_room ? vp->entry : realloc(vp->entry, (size_t)room * sizeof *list);
-
-    if (!list)
-        return -ENOMEM;
-    vp->entry_room = list == vp->entry && vp->entries < vp->entry_room ? vp->entry_room : room;
-    vp->entry = list;
-    return 0;
-}
-
-/* Takes the VP's next entry, which must be its own, behind the one before it, and the last if it is to be that. */
-static int take_entry(struct cs_file *f, long i)
-{
-    struct star_vp *vp = &f->ib->vp[i];
-    int64_t most = f->superblocks * (f->ib_superblock / f->ib_block), bytes = entry_bytes(f);
-    int64_t blocks = ceiling(vp->bytes, f->ib_block), known = vp->entries * f->ib_pointers;
-    uint32_t number = vp->next;
-
-    if (number >= f->directory_superblocks * entries_of_superblock(f) ||
-        (vp->entries > 0 && number <= vp->entry[vp->entries - 1]))
-        return -EIO;
-    const unsigned char *entry = NULL;
-    int error = make_room(vp);
-    if (!error)
-        error = star_blocks_entry(f, number * bytes, &entry);
-    bool is_last = vp->entries + 1 == vp->all_entries;
-    if (!error && (get_word(entry) != (uint32_t)cs_number(f->shape, i) ||
-                   (get_word(entry + 4) == STAR_NONE) != is_last || (is_last && number != vp->last)))
-        error = -EIO;
-    for (int64_t k = 0; !error && k < f->ib_pointers; k++) {
-        uint32_t block = get_word(entry + 8 + 4 * k);
-
-        if (block != STAR_NONE && (block >= most || known + k >= blocks))
-            error = -EIO;
-        else if (known + k < blocks)
-            error = star_directory_reach(f, i, known + k);
-        if (!error && known + k < blocks)
-            vp->block[known + k] = block;
-    }
-    if (!error) {
-        vp->entry[vp->entries++] = number;
-        vp->next = get_word(entry + 4);
-    }
-    return error;
-}
-
-int star_directory_find(struct cs_file *f, long i, int64_t j)
-{
-    struct star_vp *vp = &f->ib->vp[i];
-    int error = 0;
-
-    while (!error && vp->entries < vp->all_entries && vp->entries * f->ib_pointers <= j)
-        error = take_entry(f, i);
-    return error;
-}
-
-/* ---- Writing it ---- */
-
-/* New entries of this node. */
-struct writer {
-    int64_t given;  /* so far */
-    int64_t number; /* of the next */
-    int64_t filled; /* of its superblock */
-    unsigned char *superblock;
-};
-
-static int64_t superblock_of(const struct cs_file *f, int64_t n)
-{
-    return f->ib->directory_base + star_group.rank + n / entries_of_superblock(f) * star_group.size;
-}
-
-/* The number of this node's next entry but one. */
-static uint32_t number_behind(const struct cs_file *f, const struct writer *w)
-{
-    if (w->filled + 1 < entries_of_superblock(f))
-        return (uint32_t)(w->number + 1);
-    return (uint32_t)(superblock_of(f, w->given + 1) * entries_of_superblock(f));
-}
-
-static void make_entry(const struct cs_file *f, long i, int64_t which, uint32_t next, unsigned char *entry)
-{
-    const struct star_vp *vp = &f->ib->vp[i];
-
-    put_word(entry, (uint32_t)cs_number(f->shape, i));
-    put_word(entry + 4, next);
-    for (int64_t k = 0, j = which * f->ib_pointers; k < f->ib_pointers; k++, j++)
-        put_word(entry + 8 + 4 * k, j < vp->blocks ? vp->block[j] : STAR_NONE);
-}
-
-static int put_superblock(struct cs_file *f, struct writer *w)
-{
-    int64_t written = f->store->write(f->directory_handle, w->superblock, f->ib_superblock,
-                                      superblock_of(f, w->given - 1) * f->ib_superblock);
-
-    f->counts.requests[1]++;
-    f->counts.directory_superblocks++;
-    memset(w->superblock, 0xff, (size_t)f->ib_superblock);
-    w->filled = 0;
-    return written < 0 ? (int)written : 0;
-}
-
-/* The VP's entries from the first that differs on: those that the file has where they lie. */
-static int put_entries(struct cs_file *f, struct writer *w, long i, unsigned char *entry)
-{
-    struct star_vp *vp = &f->ib->vp[i];
-    int64_t all = ceiling(vp->blocks, f->ib_pointers), per = entries_of_superblock(f), old = vp->entries;
-    int64_t which = vp->changed_from / f->ib_pointers;
-    int error = 0;
-
-    if (vp->changed_from >= vp->blocks)
+    if (vp->which == which && !vp->is_cut)
         return 0;
-    if (which == old && old > 0)
-        which--; /* its `next` changes */
-    for (; which < all && !error; which++) {
-        bool is_old = which < old;
-        uint32_t next = which + 1 >= all  ? STAR_NONE
-                        : which + 1 < old ? vp->entry[which + 1]
-                        : is_old          ? (uint32_t)w->number
-                                          : number_behind(f, w);
-
-        make_entry(f, i, which, next, entry);
-        if (is_old) {
-            int64_t written =
-                f->store->write(f->directory_handle, entry, entry_bytes(f), vp->entry[which] * entry_bytes(f));
-            f->counts.requests[1]++;
-            error = written < 0 ? (int)written : 0;
-            vp->last = vp->entry[which];
-            continue;
-        }
-        if (which == 0)
-            vp->next = (uint32_t)w->number; /* the first of all */
-        vp->last = (uint32_t)w->number;
-        memcpy(w->superblock + w->filled * entry_bytes(f), entry, (size_t)entry_bytes(f));
-        w->number = number_behind(f, w);
-        w->given++;
-        if (++w->filled == per)
-            error = put_superblock(f, w);
+    int error = put_entry(f, i);
+    if (!error && vp->is_cut)
+        error = mend(f, i);
+    if (error || vp->which == which)
+        return error;
+    if (which < vp->entries)
+        return find_entry(f, i, which);
+    while (!error && vp->entries < which) {
+        make_entry(f, i, true);
+        error = put_entry(f, i);
     }
+    if (!error)
+        make_entry(f, i, false);
     return error;
 }
+
+int star_directory_placed(struct cs_file *f, long i, int64_t j)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+
+    if (vp->which < 0 || *star_slot_of(f, i, j) == STAR_NONE) /* it has been cut meanwhile */
+        return 0;
+    vp->entry_is_dirty = true;
+    return j + 1 == (vp->which + 1) * f->ib_pointers ? put_entry(f, i) : 0;
+}
+
+void star_directory_cut(struct cs_file *f, long i, int64_t j)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+
+    if (j * f->ib_block < vp->bytes)
+        vp->bytes = j * f->ib_block;
+    if (vp->held >= j) {
+        star_blocks_let_go(vp);
+        vp->is_dirty = false;
+    }
+    vp->is_cut = true;
+    if (vp->which >= 0 && vp->which * f->ib_pointers >= j) {
+        vp->which = -1;
+        vp->entry_is_dirty = false;
+    }
+    for (int64_t k = 0; vp->which >= 0 && k < f->ib_pointers; k++)
+        if (vp->which * f->ib_pointers + k >= j)
+            star_entry_of(f, i)[2 + k] = STAR_NONE;
+}
+
+/* ---- The end ---- */
 
 static int put_first(struct cs_file *f)
 {
@@ -275,13 +272,13 @@ static int put_first(struct cs_file *f)
             unsigned char *at = all + k * FIRST_BYTES;
 
             if (vp->is_bad) {
-                put_word(at, vp->next);
+                put_word(at, vp->first);
                 put_word(at + 4, vp->last);
                 put_word(at + 8, (uint32_t)vp->bad_bytes);
                 put_word(at + 12, (uint32_t)(vp->bad_bytes >> 32));
                 continue;
             }
-            put_word(at, vp->bytes == 0 ? STAR_NONE : vp->entries > 0 ? vp->entry[0] : vp->next);
+            put_word(at, vp->bytes == 0 ? STAR_NONE : vp->first);
             put_word(at + 4, vp->bytes == 0 ? STAR_NONE : vp->last);
             put_word(at + 8, (uint32_t)vp->bytes);
             put_word(at + 12, (uint32_t)(vp->bytes >> 32));
@@ -296,21 +293,23 @@ static int put_first(struct cs_file *f)
 
 int star_directory_end(struct cs_file *f, int64_t *used)
 {
-    struct writer w = {.superblock = malloc((size_t)f->ib_superblock)};
-    unsigned char *entry = malloc((size_t)entry_bytes(f));
-    int error = w.superblock && entry ? 0 : -ENOMEM;
+    int error = 0;
 
-    w.number = superblock_of(f, 0) * entries_of_superblock(f);
-    if (!error)
-        memset(w.superblock, 0xff, (size_t)f->ib_superblock);
+    for (long i = 0; !error && i < f->shape->local; i++) {
+        struct star_vp *vp = &f->ib->vp[i];
+
+        if (vp->which == vp->entries && vp->number == STAR_NONE) /* its blocks may be in the buffer only, or a hole */
+            vp->entry_is_dirty = vp->which * f->ib_pointers < blocks_of(f, vp);
+        error = put_entry(f, i);
+    }
     for (long i = 0; !error && i < f->shape->local; i++)
-        error = put_entries(f, &w, i, entry);
-    if (!error && w.filled > 0)
-        error = put_superblock(f, &w);
+        error = f->ib->vp[i].is_cut ? mend(f, i) : 0;
+    if (!error)
+        error = star_entries_link(f);
+    if (!error)
+        error = star_entries_flush(f);
     if (!error)
         error = put_first(f);
-    *used = w.given > 0 ? superblock_of(f, w.given - 1) + 1 : f->directory_superblocks;
-    free(w.superblock);
-    free(entry);
+    *used = star_entries_used(f);
     return error;
 }

@@ -46,6 +46,7 @@ struct cs_file {
     bool all_ib;        /* all nodes have gone to IB together */
     int64_t ib_block, ib_pointers, ib_superblock, superblocks, directory_superblocks;
     int first_handle, directory_handle; /* -1: not open */
+    enum cs_mode noted;                 /* .meta says that the segments before that of this mode have ended */
     int read_buffers;
     FILE *stream; /* of one VP at a time (star_stdio.c), or NULL */
     long stream_vp;

@@ -47,7 +47,14 @@ static int make_state(struct cs_file *f, struct star_ib *ib)
     ib->superblock = malloc((size_t)f->ib_superblock);
     ib->spare = malloc((size_t)f->ib_superblock);
     ib->piece = calloc((size_t)f->read_buffers, sizeof *ib->piece);
-    if (!ib->vp || !ib->buffer || !ib->superblock || !ib->spare || !ib->piece)
+    ib->entry = malloc((local + 1) * (size_t)star_entry_words(f) * sizeof *ib->entry);
+    ib->owner = malloc((size_t)ib->per_superblock * sizeof *ib->owner);
+    ib->spare_owner = malloc((size_t)ib->per_superblock * sizeof *ib->owner);
+    ib->entries.superblock = malloc((size_t)f->ib_superblock);
+    ib->entries.full = malloc((size_t)f->ib_superblock);
+    ib->entries.work = malloc((size_t)f->ib_superblock);
+    if (!ib->vp || !ib->buffer || !ib->superblock || !ib->spare || !ib->piece || !ib->entry || !ib->owner ||
+        !ib->spare_owner || !ib->entries.superblock || !ib->entries.full || !ib->entries.work)
         return -ENOMEM;
     for (int kind = 0; kind < 2; kind++) {
         ib->ahead[kind] =
@@ -65,10 +72,6 @@ static int make_state(struct cs_file *f, struct star_ib *ib)
 
 static void free_state(const struct cs_file *f, struct star_ib *ib)
 {
-    for (long i = 0; ib->vp && i < f->shape->local; i++) {
-        free(ib->vp[i].block);
-        free(ib->vp[i].entry);
-    }
     for (int k = 0; ib->piece && k < f->read_buffers; k++)
         free(ib->piece[k].bytes);
     for (int kind = 0; kind < 2; kind++)
@@ -78,6 +81,12 @@ static void free_state(const struct cs_file *f, struct star_ib *ib)
     free(ib->buffer);
     free(ib->superblock);
     free(ib->spare);
+    free(ib->entry);
+    free(ib->owner);
+    free(ib->spare_owner);
+    free(ib->entries.superblock);
+    free(ib->entries.full);
+    free(ib->entries.work);
     free(ib);
 }
 
@@ -85,6 +94,7 @@ void star_ib_free(struct cs_file *f)
 {
     if (f->ib) {
         star_blocks_settle(f);
+        star_entries_settle(f);
         star_blocks_stop(f);
         free_state(f, f->ib);
     }
@@ -108,18 +118,25 @@ int star_ib_begin(struct cs_file *f)
     if (f->ib)
         return 0;
     struct star_ib *ib = calloc(1, sizeof *ib);
-    int error = ib ? make_state(f, ib) : -ENOMEM;
 
     if (ib) {
         memset(ib->head, 0xff, sizeof ib->head);
         ib->open_superblock = -1;
         ib->per_superblock = f->ib_superblock / f->ib_block;
-        ib->entries_per = f->ib_superblock / (4 * (f->ib_pointers + 2));
+        ib->entries_per = f->ib_superblock / (4 * star_entry_words(f));
+        ib->has_landed = star_entries_go_on;
+        ib->is_lost = star_directory_cut;
         ib->block_shift = shift_of(f->ib_block);
         ib->base = begin_of_turns(f->superblocks);
         ib->directory_base = begin_of_turns(f->directory_superblocks);
-        for (long i = 0; ib->vp && i < f->shape->local; i++)
-            star_blocks_let_go(&ib->vp[i]), ib->vp[i].next = ib->vp[i].last = STAR_NONE;
+    }
+    int error = ib ? make_state(f, ib) : -ENOMEM;
+    for (long i = 0; !error && i < f->shape->local; i++) {
+        struct star_vp *vp = &ib->vp[i];
+
+        star_blocks_let_go(vp);
+        vp->which = -1;
+        vp->number = vp->first = vp->last = vp->linked = vp->follows = STAR_NONE;
     }
     f->ib = ib;
     if (!error && f->first_handle >= 0)
@@ -163,32 +180,24 @@ static int put_held(struct cs_file *f, long i)
     if (j < 0 || !vp->is_dirty)
         return 0;
     vp->is_dirty = false;
-    if (vp->block[j] != STAR_NONE)
-        return star_blocks_write(f, star_blocks_place(f, vp->block[j]), buffer_of(f, i), f->ib_block);
-    /* A hole gets a place, in an entry that is written anew with all behind it. */
-    int error = vp->entries < vp->all_entries ? star_directory_find(f, i, INT64_MAX) : 0;
-    if (!error)
-        error = star_blocks_append(f, buffer_of(f, i), &vp->block[j]);
-    vp->changed_from = least(vp->changed_from, j);
-    if (error && vp->block[j] != STAR_NONE)
-        star_blocks_lose(f, vp->block[j] / f->ib->per_superblock, error);
-    return error;
+    uint32_t *slot = star_slot_of(f, i, j), number = *slot;
+    if (number != STAR_NONE)
+        return star_blocks_write(f, STAR_DATA, star_blocks_place(f, number), buffer_of(f, i), f->ib_block);
+    int error = star_blocks_append(f, i, j, buffer_of(f, i), slot);
+    return error || vp->is_cut ? error : star_directory_placed(f, i, j);
 }
 
-/* Makes the buffer hold block j; covers: all of it will be written. */
+/* Makes the buffer hold block j, whose entry is in memory; covers: all of it will be written. */
 static int hold(struct cs_file *f, long i, int64_t j, bool covers)
 {
     struct star_vp *vp = &f->ib->vp[i];
-    int error = vp->is_dirty ? put_held(f, i) : 0;
+    uint32_t number = *star_slot_of(f, i, j);
+    int error = 0;
 
-    star_blocks_let_go(vp);
-    if (error)
-        return error;
-    bool is_there = j < vp->blocks && vp->block[j] != STAR_NONE;
-    if (!covers && !is_there)
+    if (!covers && number == STAR_NONE)
         memset(buffer_of(f, i), 0, (size_t)f->ib_block);
-    if (!covers && is_there)
-        error = star_blocks_get(f, vp->block[j], buffer_of(f, i));
+    if (!covers && number != STAR_NONE)
+        error = star_blocks_get(f, number, buffer_of(f, i));
     if (!error) {
         vp->held = j;
         vp->held_at = f->ib->end + j * f->ib_block;
@@ -222,22 +231,21 @@ static int64_t move_in_row(struct cs_file *f, long i, bool writes, char *buf, in
     int64_t within = vp->at - row.at, at = row.file + cs_number(f->shape, i) * row.block + within;
 
     n = least(least(n, row.block - within), star_segments_end(&f->segments) - vp->at);
-    int error = writes ? star_blocks_write(f, at, buf, n) : star_blocks_read(f, STAR_DATA, at, buf, n);
+    int error = writes ? star_blocks_write(f, STAR_DATA, at, buf, n) : star_blocks_read(f, STAR_DATA, at, buf, n);
     return error ? error : n;
 }
 
-/* Makes the buffer hold block j of the VP. A writer needs to know all entries, as the last gets another behind it. */
-static int reach(struct cs_file *f, long i, int64_t j, bool writes, bool covers)
+/* Makes the buffer hold block j of the VP. */
+static int reach(struct cs_file *f, long i, int64_t j, bool covers)
 {
     struct star_vp *vp = &f->ib->vp[i];
-    int error = 0;
 
     if (vp->held == j)
         return 0;
-    if (vp->entries < vp->all_entries)
-        error = star_directory_find(f, i, writes ? INT64_MAX : j);
-    if (!error && writes && vp->blocks <= j)
-        error = star_directory_reach(f, i, j);
+    int error = put_held(f, i);
+    star_blocks_let_go(vp);
+    if (!error)
+        error = star_directory_hold(f, i, j);
     return error ? error : hold(f, i, j, covers);
 }
 
@@ -249,7 +257,7 @@ static int64_t move_in_block(struct cs_file *f, long i, bool writes, char *buf, 
     int64_t within = at - j * f->ib_block;
 
     n = least(n, f->ib_block - within);
-    int error = reach(f, i, j, writes, writes && n == f->ib_block);
+    int error = reach(f, i, j, writes && n == f->ib_block);
     if (error)
         return error;
     if (!writes) {
@@ -385,12 +393,7 @@ void star_ib_flush(struct cs_file *f)
     if (!f->ib)
         return;
     star_blocks_stop(f);
-    int64_t superblock = f->ib->open_superblock;
-    int error = star_blocks_flush(f);
-    if (error) {
-        star_note(f, error, INT64_MAX);
-        star_blocks_lose(f, superblock, error);
-    }
+    star_note(f, star_blocks_flush(f), INT64_MAX);
 }
 
 bool star_ib_has_bytes(const struct cs_file *f)

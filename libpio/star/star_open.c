@@ -19,6 +19,7 @@
 #include "libpio/star/scopes.h"
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
+#include "libpio/star/star_parts.h"
 #include "libpio/star/star_transfer.h"
 
 /* ---- What is asked for ---- */
@@ -111,11 +112,6 @@ static int take_options(struct cs_file *f, const struct cs_options *o)
     return 0;
 }
 
-static const struct pio_layout *layout_of(const struct cs_file *f)
-{
-    return f->has_layout ? &f->layout : NULL;
-}
-
 /* ---- What node 0 finds or makes ---- */
 
 struct found {
@@ -126,48 +122,11 @@ struct found {
     struct star_meta meta;
 };
 
-static struct star_meta meta_of(const struct cs_file *f, bool is_writing)
-{
-    struct star_meta m = {.is_writing = is_writing,
-                          .rank = f->shape->rank,
-                          .order = STAR_ROW,
-                          .nodes = star_group.size,
-                          .segments = f->segments};
-
-    if (f->segments.has_ib) {
-        m.ib_block = f->ib_block;
-        m.ib_pointers = f->ib_pointers;
-        m.ib_superblock = f->ib_superblock;
-        m.ib_begin =
-            (star_segments_file_end(&f->segments) + f->ib_superblock - 1) / f->ib_superblock * f->ib_superblock;
-        m.superblocks = f->superblocks > 0 ? f->superblocks : 1;
-        m.directory_superblocks = f->directory_superblocks > 0 ? f->directory_superblocks : 1;
-    }
-    memcpy(m.extent, f->shape->extent, sizeof m.extent);
-    if (f->segments.nb_rows > 0 && (f->segments.cb_bytes > 0 || f->segments.has_ib))
-        strcpy(m.reason, f->reason);
-    return m;
-}
-
-static int put_meta(const struct cs_file *f, const struct star_meta *m)
-{
-    char text[STAR_META_BYTES];
-    size_t bytes = star_meta_format(m, text);
-
-    return f->store->put_meta(f->name, layout_of(f), text, bytes);
-}
-
-static const char *part_name(const struct cs_file *f, char name[STAR_PART_BYTES], const char *suffix)
-{
-    strcpy(name, f->name);
-    return strcat(name, suffix);
-}
-
 /* Whether a part of the file has from..to bytes. */
 static int check_part(const struct cs_file *f, const char *suffix, int64_t from, int64_t to)
 {
     char name[STAR_PART_BYTES];
-    int handle = f->store->open(part_name(f, name, suffix), O_RDONLY, layout_of(f));
+    int handle = f->store->open(star_part_name(f, name, suffix), O_RDONLY, star_layout_of(f));
 
     if (handle < 0)
         return handle == -ENOENT ? -EPROTO : handle;
@@ -193,7 +152,7 @@ static int check_size(const struct cs_file *f, const struct star_meta *m, char *
 static int find_meta(const struct cs_file *f, struct star_meta *m, char *part)
 {
     char text[STAR_META_BYTES];
-    int64_t bytes = f->store->get_meta(f->name, layout_of(f), text, sizeof text);
+    int64_t bytes = f->store->get_meta(f->name, star_layout_of(f), text, sizeof text);
 
     if (bytes < 0)
         return (int)bytes;
@@ -211,7 +170,7 @@ static int find_meta(const struct cs_file *f, struct star_meta *m, char *part)
 /* A file without .meta: the shape is the program's. */
 static int find_external(const struct cs_file *f, bool has_shape)
 {
-    int handle = has_shape ? f->store->open(f->name, O_RDONLY, layout_of(f)) : -ENOENT;
+    int handle = has_shape ? f->store->open(f->name, O_RDONLY, star_layout_of(f)) : -ENOENT;
 
     if (handle < 0)
         return handle;
@@ -222,25 +181,25 @@ static int find_external(const struct cs_file *f, bool has_shape)
 /* The old .meta goes before the data, and the new one comes after them: whatever happens, it does not lie. */
 static int make_data(const struct cs_file *f)
 {
-    struct star_meta writing = meta_of(f, true);
-    int error = f->store->remove_meta(f->name, layout_of(f));
+    struct star_meta writing = star_meta_of(f, true);
+    int error = f->store->remove_meta(f->name, star_layout_of(f));
 
     for (int k = 0; k < 2 && (error >= 0 || error == -ENOENT); k++) {
         char name[STAR_PART_BYTES];
 
-        error = f->store->remove(part_name(f, name, k == 0 ? ".first" : ".dir"));
+        error = f->store->remove(star_part_name(f, name, k == 0 ? ".first" : ".dir"));
     }
     if (error < 0 && error != -ENOENT)
         return error;
-    int handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, layout_of(f));
+    int handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, star_layout_of(f));
     if (handle == -ENOENT) { /* a crash has left it on some of the volumes */
         f->store->remove(f->name);
-        handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, layout_of(f));
+        handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, star_layout_of(f));
     }
     if (handle < 0)
         return handle;
     error = f->store->close(handle);
-    return error < 0 ? error : put_meta(f, &writing);
+    return error < 0 ? error : star_put_meta(f, &writing);
 }
 
 /* At node 0. f->shape: the program's; NULL: that of the file is wanted. */
@@ -253,7 +212,7 @@ static void find(const struct cs_file *f, char type, struct found *found)
         error = find_external(f, f->shape != NULL);
         found->is_external = error == 0;
     } else if (type == 'a' && error == -ENOENT) {
-        int handle = f->store->open(f->name, O_RDONLY, layout_of(f));
+        int handle = f->store->open(f->name, O_RDONLY, star_layout_of(f));
 
         makes = handle == -ENOENT;
         error = handle >= 0 ? -EINVAL : handle;
@@ -262,7 +221,7 @@ static void find(const struct cs_file *f, char type, struct found *found)
     }
     if (makes) {
         error = make_data(f);
-        found->meta = meta_of(f, false);
+        found->meta = star_meta_of(f, false);
     } else if (error == 0 && f->writes && !found->is_external) {
         struct star_meta writing = found->meta;
         struct cs_shape shape = {.rank = writing.rank};
@@ -271,10 +230,10 @@ static void find(const struct cs_file *f, char type, struct found *found)
         if (f->shape && !star_shape_same(f->shape, &shape))
             error = -EINVAL;
         writing.is_writing = true;
-        error = error ? error : put_meta(f, &writing);
+        error = error ? error : star_put_meta(f, &writing);
     }
     if (error == 0) {
-        found->unit = f->store->unit(f->name, layout_of(f));
+        found->unit = f->store->unit(f->name, star_layout_of(f));
         error = found->unit < 0 ? (int)found->unit : 0;
     }
     found->error = error;
@@ -315,13 +274,9 @@ static int take_ib(struct cs_file *f, const struct star_meta *m)
 
 static int open_directory(struct cs_file *f, int flags)
 {
-    char name[STAR_PART_BYTES];
+    int error = star_open_part(f, ".first", flags, &f->first_handle);
 
-    if (f->first_handle < 0)
-        f->first_handle = f->store->open(part_name(f, name, ".first"), flags, layout_of(f));
-    if (f->first_handle >= 0 && f->directory_handle < 0)
-        f->directory_handle = f->store->open(part_name(f, name, ".dir"), flags, layout_of(f));
-    return f->first_handle < 0 ? f->first_handle : f->directory_handle < 0 ? f->directory_handle : 0;
+    return error ? error : star_open_part(f, ".dir", flags, &f->directory_handle);
 }
 
 static int take_found(struct cs_file *f, const struct found *found, bool makes_shape)
@@ -345,6 +300,7 @@ static int take_found(struct cs_file *f, const struct found *found, bool makes_s
         f->segments.cb_block = cb_block;
     memcpy(f->reason, m->reason, sizeof f->reason);
     f->at = f->appends ? star_segments_end(&f->segments) : 0;
+    f->noted = m->ib_block > 0 ? CS_IB : m->segments.cb_bytes > 0 ? CS_CB : CS_NB;
     return take_ib(f, m);
 }
 
@@ -380,7 +336,7 @@ static int open_together(struct cs_file *f, char type, bool makes_shape, char *p
     }
     error = take_found(f, &found, makes_shape);
     if (!error) {
-        f->handle = f->store->open(f->name, f->writes ? O_RDWR : O_RDONLY, layout_of(f));
+        f->handle = f->store->open(f->name, f->writes ? O_RDWR : O_RDONLY, star_layout_of(f));
         error = f->handle < 0 ? f->handle : 0;
     }
     if (!error && f->segments.has_ib)
@@ -483,8 +439,8 @@ static int finish(struct cs_file *f, int64_t good)
     }
     for (int k = 0; k < 3 && error >= 0; k++)
         error = handle[k] >= 0 ? f->store->sync(handle[k]) : 0;
-    struct star_meta m = meta_of(f, false);
-    return error < 0 ? error : put_meta(f, &m);
+    struct star_meta m = star_meta_of(f, false);
+    return error < 0 ? error : star_put_meta(f, &m);
 }
 
 /* The directory of an IB segment: node 0 makes the files, if they are not there. */
@@ -518,9 +474,20 @@ static int close_together(struct cs_file *f, enum cs_mode slowest)
         result = write_directory(f);
     if (f->writes && !result && star_group.rank == 0 && error == vote.error)
         result = finish(f, vote.has_ib ? INT64_MAX : vote.good);
+    if (f->ib) {
+        star_entries_settle(f);
+        star_blocks_settle(f);
+        star_blocks_stop(f);
+    }
     int closed = close_handles(f);
     result = result < 0 ? result : closed < 0 ? closed : 0;
     result = star_agree_on(result);
+    if (f->writes && (f->noted == CS_IB || slowest == CS_IB) && !vote.has_ib &&
+        star_group.rank == 0) { /* nothing was written in IB */
+        char name[STAR_PART_BYTES];
+
+        f->store->remove(star_part_name(f, name, ".dir"));
+    }
     return error ? error : result;
 }
 

@@ -8,6 +8,7 @@
 #include "libpio/star/scopes.h"
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
+#include "libpio/star/star_parts.h"
 #include "libpio/star/star_transfer.h"
 
 #define AT_MAX (PATTERN_OFFSET_MAX / 4)
@@ -112,6 +113,11 @@ static int seek(CS_FILE *file, const struct seek *s)
     if (error)
         return star_fail_at(f->name, "", error);
     f->segments.has_ib = vote.has_ib;
+    if (f->writes && vote.has_ib) { /* a node may have gone there alone, and now writes what it has */
+        error = star_transition(f, CS_IB);
+        if (error)
+            return star_fail_at(f->name, "", error);
+    }
     enum cs_mode mode = f->is_external ? CS_NB : star_detect_seek(&f->segments, vote.bytes);
     mode = vote.bytes != vote.bytes_most ? CS_IB : mode > f->least ? mode : f->least;
     if (mode != CS_IB && vote.mode == CS_IB && f->mode != CS_IB) /* another node's buffer is written already */
@@ -149,9 +155,14 @@ int cs_fflush(CS_FILE *file)
     if (star_is_elemental())
         return star_fail(-EINVAL);
     struct star_vote vote = {.call = STAR_FLUSH, .fd = f->fd, .error = f->error, .mode = f->mode};
+    vote.has_ib = star_ib_has_bytes(f);
     int error = star_agree(&vote);
     f->counts.reductions++;
+    if (!error && f->writes && vote.has_ib)
+        error = star_transition(f, CS_IB);
     if (!error)
         error = star_flush_all(f, vote.mode);
+    if (!error && f->ib)
+        error = star_entries_flush(f);
     return error ? star_fail_at(f->name, "", error) : 0;
 }

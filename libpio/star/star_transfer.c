@@ -19,6 +19,7 @@
 #include "libpio/star/star_copy.h"
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
+#include "libpio/star/star_parts.h"
 
 /* A call. Numbers are each VP's, or one for all. */
 struct transfer {
@@ -279,15 +280,23 @@ static void move_ib(struct cs_file *f, struct transfer *t)
     }
 }
 
+/* Whether a write puts something behind the NB segment that is none of its rows. */
+static bool ends_nb(const struct cs_file *f, const struct transfer *t, enum cs_mode mode)
+{
+    const struct star_segments *s = &f->segments;
+
+    return mode > CS_NB && s->nb_rows > 0 && s->cb_bytes == 0 && !s->has_ib &&
+           (mode == CS_IB || f->at + t->most > star_segments_end(s));
+}
+
 /* Says in .meta which write has ended the NB segment, and why. The mode is the call's; f->mode is what it was before.
  * Node 0's words count. */
 static void note_reason(struct cs_file *f, const struct transfer *t, enum cs_mode mode)
 {
-    const struct star_segments *s = &f->segments;
     int64_t n = t->most;
     int length = (int)sizeof f->reason;
 
-    if (!t->writes || mode == CS_NB || s->nb_rows == 0 || s->cb_bytes > 0 || s->has_ib || f->reason[0])
+    if (!t->writes || !ends_nb(f, t, mode) || f->reason[0])
         return;
     if (t->bytes != n)
         snprintf(f->reason, (size_t)length, "a write of %lld to %lld bytes of each at offset %lld", (long long)t->bytes,
@@ -301,7 +310,7 @@ static void note_reason(struct cs_file *f, const struct transfer *t, enum cs_mod
                  (long long)f->at, (long long)t->v.stride);
     else
         snprintf(f->reason, (size_t)length, "a write of %lld bytes at offset %lld, not of %lld", (long long)n,
-                 (long long)f->at, (long long)s->nb_block);
+                 (long long)f->at, (long long)f->segments.nb_block);
 }
 
 /* Goes to the mode that all have agreed on, and moves. */
@@ -323,6 +332,12 @@ static int carry_out(struct cs_file *f, struct transfer *t, enum cs_mode mode)
         if (error)
             return error;
         f->has_buffer = true;
+    }
+    if (t->writes && (mode == CS_IB || ends_nb(f, t, mode))) {
+        int error = star_transition(f, mode);
+
+        if (error)
+            return error;
     }
     if (mode != CS_CB || !t->writes)
         star_settle(f);

@@ -100,8 +100,10 @@ refused "repair on images that are not clean" 1 "not clean" -m machine.conf repa
 "$ncube" disk fsck -m machine.conf >/dev/null
 status "repair of a new file" 0 star -m machine.conf repair pio:/x --block 8
 status "show of it" 0 star -m machine.conf show pio:/x
-check "it has all whole rows" grep -q '^NB       29 rows of 8 bytes' out
-same "a stream of it" "7001 7002 7003" "$(star -m machine.conf cat pio:/x 7 | head -c 24 | od -A n -t f8 -v | xargs)"
+check "it has the rows of NB" grep -q '^NB       3 rows of 8 bytes' out
+check "it has whole rows of CB" grep -q '^CB       48 bytes for each, in blocks of 24' out
+same "a stream of it" "7001 7002 7003 7004 7005 7006 7007" \
+    "$(star -m machine.conf cat pio:/x 7 | head -c 56 | od -A n -t f8 -v | xargs)"
 check "the images are sound after repair" images_sound
 status "a program writes it anew" 0 "$ncube" run -d 3 -m machine.conf "$build/guest/star_kills" call 3
 same "all of it is there" "7027" "$(star -m machine.conf cat pio:/x 7 | tail -c 8 | od -A n -t f8 -v | xargs)"

@@ -2,7 +2,7 @@
  * A parallel file is being written when something ends: the machine, a compute node, an I/O node, a drive, all drives,
  * or the room on the volumes. The program gives up with one line that names the file once, or the machine says what has
  * ended; nothing hangs; a file that was closed before stays whole; this one is whole, or refused, and can be written
- * again (tests/guest/star_kills.c).
+ * again (tests/guest/star_kills.c). What "ncube star repair" makes of it has each stream's first items, in order.
  *
  * STAR_KILLS=N: at so many moments of the run; `make star-kills` takes 100.
  */
@@ -139,6 +139,52 @@ static void copy_images(const char *from, const char *to)
     }
 }
 
+/* The stream of a VP has its items in order, up to some of them; what a node had not written yet may be zeros. */
+static void judge_stream(const double *x, size_t n, long vp, const char *what)
+{
+    size_t k = 0;
+
+    for (int item = 0; item < 27 && k < n; item++)
+        if (item < 7 || (vp + item) % 5 != 0) {
+            if (x[k] != (double)(vp * 1000 + item + 1))
+                break;
+            k++;
+        }
+    for (; k < n; k++)
+        cr_expect_eq(x[k], 0, "%s, repaired: VP %ld has %g as its value %zu", what, vp, x[k], k);
+}
+
+/* Repairs /x on the host, if it was not closed, and judges what is there. */
+static void judge_repaired(const char *folder, const char *what)
+{
+    static const char *const vps[] = {"0", "13", "50", "100"};
+    char *copy = folder_new(), *machine, *ncube = build_path("bin/ncube");
+
+    copy_images(folder, copy);
+    machine = write_machine(copy, NULL, 0);
+    struct outcome o = command_run((char *[]){ncube, "star", "-m", machine, "repair", "pio:/x", NULL}, "");
+    bool is_repaired = o.status == 0;
+    cr_expect(o.status <= 1 && count_lines(o.err) == (size_t)o.status, "%s: repair: %d, %s", what, o.status, o.err);
+    outcome_free(&o);
+    for (size_t k = 0; k < sizeof vps / sizeof *vps && is_repaired; k++) {
+        char *out = format("%s/stream", copy), *line;
+
+        line = format("%s star -m %s cat pio:/x %s >%s", ncube, machine, vps[k], out);
+        command_must_succeed((char *[]){"sh", "-c", line, NULL});
+        size_t bytes;
+        char *text = file_read(copy, "stream", &bytes);
+        judge_stream((const double *)(const void *)text, bytes / sizeof(double), atol(vps[k]), what);
+        free(text);
+        free(line);
+        free(out);
+    }
+    if (is_repaired)
+        images_check(copy, VOLUMES);
+    free(machine);
+    free(ncube);
+    folder_remove(copy);
+}
+
 static void kill_at(const char *before, const struct kill *k, unsigned long us)
 {
     char *what = format("%s ends at %lu us", k->name, us), *folder = folder_new();
@@ -154,6 +200,7 @@ static void kill_at(const char *before, const struct kill *k, unsigned long us)
     bool has_said = strstr(o.err, ": /x: ") != NULL;
     outcome_free(&o);
     images_repair(folder, VOLUMES);
+    judge_repaired(folder, what);
     free(machine);
     machine = write_machine(folder, NULL, 0);
     must_pass(machine, has_said ? "failed" : "after", what);
