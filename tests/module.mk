@@ -104,7 +104,8 @@ $(foreach name,$(basename $(notdir $(wildcard tests/machine/test_*.c))),$(eval $
 # ---- Fuzzing (tests/fuzz/fuzz.h): what reads input from outside, under the sanitizers, its steps counted
 
 FUZZED := $(sort $(CONFIG_SOURCES) $(TIMELINE_SOURCES) $(GDB_SOURCES) $(CLIENTS_SOURCES) $(NSDISK_LOOP) \
-    $(NSDISK_FAMILIES) $(NSDISK_CORE))
+    $(NSDISK_FAMILIES) $(NSDISK_CORE) $(filter-out %/store_unix.c,$(STAR_CORE)) $(MAP_SRCS) \
+    emu/tools/star_alone.c emu/tools/star_repair.c)
 FUZZING := $(wildcard tests/fuzz/*.c) tests/emu/gdb_target.c $(NSDISK_FUZZ)
 
 $(B)/fuzz/%.o: %.c

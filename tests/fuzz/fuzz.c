@@ -61,10 +61,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 #define INPUT_LIMIT_S   20   /* of a processor's time, for one input; a loop without end takes more */
 #define FIRST_BYTES_MAX 4096 /* of an input of the corpus that is changed: longer ones are slow */
 
-static const struct fuzz_target *const targets[] = {&fuzz_machine_file,  &fuzz_trace,         &fuzz_link,
-                                                    &fuzz_gdb,           &fuzz_recording,     &fuzz_nsdisk_messages,
-                                                    &fuzz_nsdisk_caches, &fuzz_nsdisk_images, &fuzz_nsdisk_allocation,
-                                                    &fuzz_nsdisk_clients};
+static const struct fuzz_target *const targets[] = {
+    &fuzz_machine_file,  &fuzz_trace,           &fuzz_link,          &fuzz_gdb,           &fuzz_recording,
+    &fuzz_star,          &fuzz_nsdisk_messages, &fuzz_nsdisk_caches, &fuzz_nsdisk_images, &fuzz_nsdisk_allocation,
+    &fuzz_nsdisk_clients};
 #define TARGETS         (sizeof targets / sizeof *targets)
 
 static struct {

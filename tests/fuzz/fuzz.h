@@ -21,7 +21,7 @@ struct fuzz_target {
     uint32_t short_runs;      /* how many are a short check, of two seconds or so */
 };
 
-extern const struct fuzz_target fuzz_machine_file, fuzz_trace, fuzz_link, fuzz_gdb, fuzz_recording;
+extern const struct fuzz_target fuzz_machine_file, fuzz_trace, fuzz_link, fuzz_gdb, fuzz_recording, fuzz_star;
 extern const struct fuzz_target fuzz_nsdisk_messages, fuzz_nsdisk_caches, fuzz_nsdisk_images, fuzz_nsdisk_allocation,
     fuzz_nsdisk_clients;
 

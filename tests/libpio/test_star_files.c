@@ -180,6 +180,52 @@ Test(star_files, what_a_node_could_not_write_ends_the_streams_before_it, .init =
     cr_assert_gt(closed, 1);
 }
 
+/* Reads a round of all, so that the piece behind it is being read ahead; a VP writes its block there, and reads it. */
+static bool updates_ahead(void *none)
+{
+    const struct cs_options o = {.least = CS_IB, .ib_block = 4, .superblock = 64, .dir_pointers = 2};
+    struct cs_shape *s = shape_of(VPS);
+    int x[VPS];
+    bool mask[VPS];
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen_with(path, "w", NULL, &o);
+
+        MUST(f);
+        for (int round = 0; round < 8; round++) {
+            CS_EACH(i) x[i] = (int)cs_number(s, i) + round * 1000;
+            MUST(cs_fwrite(CS_PAR(s, x), 4, 1, f) == 1);
+        }
+        MUST(cs_fclose(f) == 0);
+        for (int vp = 0; vp < VPS; vp++) {
+            f = cs_fopen_with(path, "r+", NULL, &o);
+            MUST(f && cs_fread(CS_PAR(s, x), 4, 1, f) == 1);
+            for (long i = 0; i < cs_local(s); i++)
+                mask[i] = cs_number(s, i) == vp;
+            CS_WHERE(mask)
+            {
+                CS_EACH(i) x[i] = -vp;
+                MUST(cs_fseek(f, 0, SEEK_CUR) == 0 && cs_fwrite(CS_PAR(s, x), 4, 1, f) == 1);
+                CS_EACH(i) x[i] = 0;
+                MUST(cs_fseek(f, 4, SEEK_SET) == 0 && cs_fread(CS_PAR(s, x), 4, 1, f) == 1);
+                CS_EACH(i) MUST(x[i] == -vp);
+            }
+            MUST(cs_fclose(f) == 0);
+        }
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_files, what_was_read_ahead_is_not_what_is_written_then, .init = make_folder, .fini = remove_folder)
+{
+    fake_store_is_slow = true;
+    cr_assert(fake_nodes_run(1, updates_ahead, NULL));
+    cr_assert(fake_nodes_run(3, updates_ahead, NULL));
+}
+
 /* ---- Files of others ---- */
 
 static bool reads_external(void *none)
