@@ -21,8 +21,8 @@
  *       gathered=... views=... view_bytes=...
  *
  * view_us is what a view costs, the greatest of all nodes: the time of setting it, and what the first read by it takes
- * longer than the second, which is the one that is timed. A collective file has its views set by all nodes together, and
- * its view_us is that.
+ * longer than the second, which is the one that is timed. The nodes set the views of a collective file together, and
+ * view_us is the time of that.
  */
 #include <clf.h>
 #include <errno.h>

@@ -104,8 +104,9 @@ struct clf_view {
 /* The next clf_read or clf_write is collective: all members make it, each with as many bytes as it likes, or none. The
  * servers carry out what all members want of them at once, in the order of their volumes. EINVAL: no group. */
 #define CLF_F_NEXT_COLLECTIVE 0x636c03
-/* struct clf_method *: how accesses are made from here on. What they read and write is the same. Of CLF_WAY_TWO_PHASE,
- * all members of the group call it with the same numbers. EINVAL: no such way, no group, more holders than members. */
+/* struct clf_method *: how accesses are made from here on. What they read and write is the same. Of a file with
+ * a group, all members call it, with the same numbers. EINVAL, for all of them: no such way, different ways, no group,
+ * more holders than members. */
 #define CLF_F_METHOD 0x636c04
 int clf_fcntl(int fd, int request, ...);
 

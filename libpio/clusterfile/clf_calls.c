@@ -168,7 +168,7 @@ int clf_setview(int fd, clf_type view, int64_t displ, int64_t period)
         error = -EISDIR;
     if (error == 0)
         error = clf_type_view(view, displ, period, &pattern);
-    return (int)result(error < 0 ? error : clf_way_set_view(f, pattern));
+    return (int)result(error < 0 ? clf_way_refuse_view(f, error) : clf_way_set_view(f, pattern));
 }
 
 /* A view of one element of a pattern. */
@@ -195,7 +195,7 @@ int clf_setpattern(int fd, const struct pattern *p, int element)
         error = -EISDIR;
     if (error == 0)
         error = p ? view_of_element(p, element, &view) : clf_view_whole(f->layout, &view);
-    return (int)result(error < 0 ? error : clf_way_set_view(f, view));
+    return (int)result(error < 0 ? clf_way_refuse_view(f, error) : clf_way_set_view(f, view));
 }
 
 int clf_fcntl(int fd, int request, ...)

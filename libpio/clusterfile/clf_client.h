@@ -183,13 +183,11 @@ struct clf_sight {
     struct clf_share *share; /* [subfiles] */
     struct clf_meet *meet;   /* [parts] */
     uint16_t number;         /* of its views at the servers */
-    bool all;                /* all parts are planned at once, as members of a group know which they meet; else each part
-                              * is when an access first meets it */
+    bool all; /* parts are planned at once, as members must know which they meet; else when an access meets them */
 };
 
 /* Plans a view, whose pattern it takes, also on an error. */
-int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t number, bool all,
-                   struct clf_sight **out);
+int clf_sight_make(const struct clf_layout *l, struct pattern *view, uint16_t number, bool all, struct clf_sight **out);
 /* Plans all parts from now on. After an error it has no window. */
 int clf_sight_all(const struct clf_layout *l, struct clf_sight *s);
 /* Plans part p, unless it is. -N_E2BIG: the window is too long. */
@@ -209,6 +207,7 @@ struct clf_members {
     uint64_t number;   /* by which the servers know the group */
     uint32_t presence; /* an attachment of part 0, whose server hears of this member's end; 0: none */
     int ended;         /* a member that has ended, + 1; 0: none is known */
+    void *room;        /* clf_move_room bytes: a collective call needs no memory to take part */
 };
 
 /* Makes reads and writes of a group possible. All members call it. -N_EINVAL: the file has a group; -N_ESRCH, also of
@@ -217,6 +216,8 @@ int clf_group_set(struct clf_open *f, struct group *g);
 /* After a view has been set, or could not be: the servers learn which parts the members see, and all members wait for
  * that. Returns the error, another member's, or 0. */
 int clf_group_agree(struct clf_open *f, int error);
+/* The least of what members give: an error, if one of them has one. All call it. */
+int clf_group_least(struct clf_members *m, int value);
 /* How many bytes of the view a request of a collective call has at most. */
 int64_t clf_group_turn_bytes(const struct clf_open *f);
 /* The file is closed, or this is a child of fork, of which the servers do not know. */
@@ -237,13 +238,18 @@ int64_t clf_view_file(const struct clf_sight *s, int64_t at);
 /* Moves n bytes at an offset of the view. Returns the bytes moved, fewer at the end of the file or where a volume is
  * full; an error if there are none. */
 int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at);
+/* How many bytes of memory a move needs beside its legs. */
+size_t clf_move_room(const struct clf_layout *l);
 
 /* ---- clf_ways.c ---- */
 
-/* Chooses how accesses are made; of two phases all members call it. -N_EINVAL, with clf_why's line. */
+/* Chooses how accesses are made; all members call it, and choose the same. -N_EINVAL, with clf_why's line. */
 int clf_way_set(struct clf_open *f, const struct clf_method *m);
 /* As clf_view_set; of two phases, the members tell each other their views. */
 int clf_way_set_view(struct clf_open *f, struct pattern *view);
+/* Members that are refused take part in what the others wait for, with nothing. Return the error; f may be NULL. */
+int clf_way_refuse_view(struct clf_open *f, int error);
+int64_t clf_way_refuse(struct clf_open *f, bool write, int error);
 /* As clf_move, in the way that has been chosen. */
 int64_t clf_way_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at);
 /* Before the file is closed, or after a fork: what the way has is given back. */

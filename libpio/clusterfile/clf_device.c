@@ -71,7 +71,7 @@ static ssize_t move_on(struct clf_open *f, bool write, void *buf, size_t n)
     if (error == 0 && write && (f->flags & N_O_APPEND))
         error = find_end(f, &f->at);
     if (error < 0)
-        return error;
+        return clf_way_refuse(f, write, error);
     int64_t moved = clf_way_move(f, write, buf, n, f->at);
     if (moved > 0)
         f->at += moved;
@@ -92,14 +92,14 @@ static ssize_t device_pread(void *state, void *buf, size_t n, off_t at)
 {
     int error = check(state, false);
 
-    return error < 0 ? error : (ssize_t)clf_way_move(state, false, buf, n, at);
+    return error < 0 ? clf_way_refuse(state, false, error) : (ssize_t)clf_way_move(state, false, buf, n, at);
 }
 
 static ssize_t device_pwrite(void *state, const void *buf, size_t n, off_t at)
 {
     int error = check(state, true);
 
-    return error < 0 ? error : (ssize_t)clf_way_move(state, true, (void *)buf, n, at);
+    return error < 0 ? clf_way_refuse(state, true, error) : (ssize_t)clf_way_move(state, true, (void *)buf, n, at);
 }
 
 static off_t device_lseek(void *state, off_t offset, int whence)
@@ -121,7 +121,7 @@ static int device_setview(void *state, const void *packed, size_t n)
     struct pattern *view;
     int error = f->folder ? -EISDIR : n > 0 ? pattern_unpack(packed, n, &view) : clf_view_whole(f->layout, &view);
 
-    return error < 0 ? error : clf_way_set_view(f, view);
+    return error < 0 ? clf_way_refuse_view(f, error) : clf_way_set_view(f, view);
 }
 
 /* ---- Attributes and names ---- */

@@ -113,10 +113,9 @@ static int take(struct group *g, int process, void *buf, long bytes, int type)
     return (int)server_calls.take(buf, bytes, process, type, g->context, FOR_EVER);
 }
 
-/* The least of what members give: an error, if one of them has one. */
-static int agree(struct clf_members *m, int error)
+int clf_group_least(struct clf_members *m, int value)
 {
-    int64_t least = error;
+    int64_t least = value;
     int result = find_ended(m);
 
     if (result == 0)
@@ -142,7 +141,7 @@ int clf_group_agree(struct clf_open *f, int error)
         return error;
     if (error == 0)
         error = clf_sight_all(f->layout, f->sight);
-    int result = agree(f->members, error); /* nobody is in a call any more */
+    int result = clf_group_least(f->members, error); /* nobody is in a call any more */
     for (uint32_t p = 0; p < f->layout->parts; p++)
         f->part[p].wanted = joins(f, p);
     if (result == 0)
@@ -151,8 +150,18 @@ int clf_group_agree(struct clf_open *f, int error)
         result = clf_sight_tell(f, f->sight);
     if (result == 0)
         result = tell_servers(f);
-    result = agree(f->members, result);
+    result = clf_group_least(f->members, result);
     return error < 0 ? error : result;
+}
+
+static void free_members(struct clf_members *m)
+{
+    if (!m)
+        return;
+    if (m->f)
+        group_free(&m->g);
+    free(m->room);
+    free(m);
 }
 
 static int make_members(struct clf_open *f, struct group *g, struct clf_members **out)
@@ -172,8 +181,9 @@ static int make_members(struct clf_open *f, struct group *g, struct clf_members 
     }
     m->f = f;
     m->g.take = take;
+    m->room = malloc(clf_move_room(f->layout));
     *out = m;
-    return 0;
+    return m->room ? 0 : -N_ENOMEM;
 }
 
 /* The server gives no attachment's number twice, so no other group has this one, also of an earlier program. */
@@ -184,13 +194,19 @@ static uint64_t number_of(const struct group *g, uint32_t presence)
 
 int clf_group_set(struct clf_open *f, struct group *g)
 {
-    struct clf_members *m;
+    struct clf_members *m = NULL;
 
-    if (f->folder || f->members || !g)
-        return clf_fail(-N_EINVAL, !g ? "no group" : f->folder ? "a folder has no group" : "the file has a group");
-    int error = make_members(f, g, &m);
-    if (error < 0)
-        return error;
+    if (!g)
+        return clf_fail(-N_EINVAL, "no group");
+    int error = f->folder || f->members
+                    ? clf_fail(-N_EINVAL, f->folder ? "a folder has no group" : "the file has a group")
+                    : make_members(f, g, &m);
+    int64_t least = error; /* one that is refused lets nobody wait */
+    const int told = group_all_reduce(g, &least, 1, GROUP_INT64, GROUP_LEAST);
+    if (told < 0 || least < 0) {
+        free_members(m);
+        return error < 0 ? error : told < 0 ? told : (int)least;
+    }
     error = attach_presence(m);
     m->number = error < 0 ? 0 : number_of(g, m->presence);
     const int sent = group_broadcast(&m->g, &m->number, sizeof m->number, 0);
@@ -216,7 +232,6 @@ void clf_group_end(struct clf_open *f, bool forked)
         q.r.attachment = m->presence;
         clf_ask(&q, 1);
     }
-    group_free(&m->g);
-    free(m);
+    free_members(m);
     f->members = NULL;
 }

@@ -52,8 +52,8 @@ struct move {
     int64_t low, high;   /* of the file */
     struct leg *subfile; /* [subfiles] */
     struct leg *part;    /* [parts] */
-    struct piece *piece; /* [room] */
-    uint32_t pieces, ended, room;
+    uint32_t pieces, ended;
+    struct piece piece[CLF_UNDER_WAY]; /* those between, by their numbers modulo its length */
 };
 
 /* ---- Places ---- */
@@ -218,7 +218,7 @@ static int make_legs(struct move *m)
 
 static void end_piece(struct move *m)
 {
-    struct piece *p = &m->piece[m->ended++];
+    struct piece *p = &m->piece[m->ended++ % CLF_UNDER_WAY];
     const uint32_t room = m->write ? 0 : p->bytes;
 
     p->number = clf_end(p->number, NULL, 0, m->write ? NULL : p->buf, room);
@@ -274,46 +274,46 @@ static long start_piece(const struct move *m, const struct piece *p)
     return clf_start(q.volume, q.type, q.r, m->write ? p->buf : NULL, m->write ? p->bytes : 0);
 }
 
-/* Adds a piece and sends its request. What is under way ends first where there is no room for it. */
-static int add_piece(struct move *m, struct piece p)
+/* Sends a piece's request. What is under way ends first where there is no room for it. */
+static void try_piece(struct move *m, struct piece *p)
 {
-    if (m->pieces == m->room) {
-        struct piece *more = realloc(m->piece, (m->room + 64) * sizeof *more);
-
-        if (!more)
-            return -N_ENOMEM;
-        m->piece = more;
-        m->room += 64;
-    }
-    if (m->pieces - m->ended == CLF_UNDER_WAY)
+    while (((p->number = start_piece(m, p)) == -N_ENOMEM || p->number == -N_EAGAIN) && m->ended < m->pieces)
         end_piece(m);
-    while (((p.number = start_piece(m, &p)) == -N_ENOMEM || p.number == -N_EAGAIN) && m->ended < m->pieces)
-        end_piece(m);
-    if (p.number >= 0) {
-        clf_counts.requests++;
-        clf_counts.bytes += p.bytes;
-    }
-    m->piece[m->pieces++] = p;
-    return 0;
+    if (p->number < 0)
+        return;
+    clf_counts.requests++;
+    clf_counts.bytes += p->bytes;
 }
 
-static int start_part(struct move *m, uint32_t p)
+/* In a collective call, a request for which there is no memory goes without its bytes: the others wait for it. */
+static void add_piece(struct move *m, struct piece p)
+{
+    if (m->pieces - m->ended == CLF_UNDER_WAY)
+        end_piece(m);
+    try_piece(m, &p);
+    if (p.number < 0 && m->turn != CLF_ALONE && p.bytes > 0) {
+        fail(m, p.part, p.at, (int)p.number);
+        p.bytes = 0;
+        try_piece(m, &p);
+    }
+    m->piece[m->pieces++ % CLF_UNDER_WAY] = p;
+}
+
+static void start_part(struct move *m, uint32_t p)
 {
     const struct leg *leg = &m->part[p];
     const int64_t most = m->f->part[p].io_bytes - (m->lists ? CLF_LIST_PLACES * sizeof(struct clf_list_place) : 0);
-    int error = 0;
 
-    if (m->turn != CLF_ALONE) /* one request, of no bytes, too */
-        return add_piece(m, (struct piece){p, leg->from, (uint32_t)(leg->end - leg->from), leg->buf, 0});
-    for (int64_t at = leg->from; at < leg->end && error == 0;) {
-        int64_t bytes = leg->end - at < most ? leg->end - at : most;
-
+    if (m->turn != CLF_ALONE) { /* one request, of no bytes, too */
+        add_piece(m, (struct piece){p, leg->from, (uint32_t)(leg->end - leg->from), leg->buf, 0});
+        return;
+    }
+    for (int64_t at = leg->from, bytes; at < leg->end; at += bytes) {
+        bytes = leg->end - at < most ? leg->end - at : most;
         if (m->lists && !m->s->meet[p].plain)
             bytes = clf_list_end(m->s->meet[p].seen, at, at + bytes, CLF_LIST_PLACES) - at;
-        error = add_piece(m, (struct piece){p, at, (uint32_t)bytes, leg->buf + (at - leg->from), 0});
-        at += bytes;
+        add_piece(m, (struct piece){p, at, (uint32_t)bytes, leg->buf + (at - leg->from), 0});
     }
-    return error;
 }
 
 /* ---- Rounds ---- */
@@ -322,31 +322,30 @@ static int run_pieces(struct move *m)
 {
     const struct clf_layout *l = m->f->layout;
     const int told = m->lists ? clf_parts_attach(m->f) : clf_sight_tell(m->f, m->s);
-    int error = told;
 
     clf_counts.calls++;
-
-    if (told < 0 && m->turn != CLF_ALONE) { /* the others wait for it all the same */
+    if (told < 0 && m->turn == CLF_ALONE)
+        return told;
+    if (told < 0) { /* the others wait for it all the same */
         free_legs(m);
         m->turn = CLF_TURN_LAST;
-        error = 0;
     }
-    for (int32_t i = 0; i < l->pattern->elements && m->write && error == 0; i++)
+    for (int32_t i = 0; i < l->pattern->elements && m->write; i++)
         copy_subfile(m, (uint32_t)i);
-    for (uint32_t p = 0; p < l->parts && error == 0; p++)
+    for (uint32_t p = 0; p < l->parts; p++)
         if (m->part[p].buf || (m->turn != CLF_ALONE && m->f->part[p].joined)) {
             if (m->write)
                 copy_part(m, p);
-            error = start_part(m, p);
+            start_part(m, p);
         }
     while (m->ended < m->pieces)
         end_piece(m);
-    for (uint32_t p = 0; p < l->parts && !m->write && error == 0; p++)
+    for (uint32_t p = 0; p < l->parts && !m->write; p++)
         copy_part(m, p);
-    for (int32_t i = 0; i < l->pattern->elements && !m->write && error == 0; i++)
+    for (int32_t i = 0; i < l->pattern->elements && !m->write; i++)
         copy_subfile(m, (uint32_t)i);
     m->pieces = m->ended = 0;
-    return told < 0 ? told : error;
+    return told;
 }
 
 /* Finds the next round's end: the window's, or as much as there is memory for. */
@@ -480,6 +479,27 @@ static int run_rounds(struct move *m)
     return error;
 }
 
+size_t clf_move_room(const struct clf_layout *l)
+{
+    return ((size_t)l->pattern->elements + l->parts) * sizeof(struct leg);
+}
+
+static int run(struct move *m, bool collective)
+{
+    const struct clf_layout *l = m->f->layout;
+    char *room = collective ? m->f->members->room : malloc(clf_move_room(l));
+
+    if (!room)
+        return -N_ENOMEM;
+    m->subfile = (struct leg *)room;
+    m->part = m->subfile + l->pattern->elements;
+    memset(room, 0, clf_move_room(l));
+    const int error = collective ? run_turns(m) : run_rounds(m);
+    if (!collective)
+        free(room);
+    return error;
+}
+
 int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at)
 {
     struct move m = {.f = f, .s = f->sight, .write = write, .buf = buf, .at = at, .from = at, .size = -1};
@@ -493,13 +513,8 @@ int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t 
         return refused;
     if (refused < 0)
         m.n = m.good = m.missing = 0; /* the others wait for it all the same */
-    m.subfile = calloc((size_t)f->layout->pattern->elements, sizeof *m.subfile);
-    m.part = calloc(f->layout->parts, sizeof *m.part);
-    int error = !m.subfile || !m.part ? -N_ENOMEM : collective ? run_turns(&m) : run_rounds(&m);
+    const int error = run(&m, collective);
     find_end(&m);
-    free(m.subfile);
-    free(m.part);
-    free(m.piece);
     if (refused < 0)
         return refused;
     if (error < 0 && m.good == 0)

@@ -121,6 +121,23 @@ int clf_way_set_view(struct clf_open *f, struct pattern *view)
     return error < 0 ? error : learn(f);
 }
 
+int clf_way_refuse_view(struct clf_open *f, int error)
+{
+    return f ? clf_group_agree(f, error) : error;
+}
+
+int64_t clf_way_refuse(struct clf_open *f, bool write, int error)
+{
+    if (!f->collective || !f->members)
+        return error;
+    if (f->way && f->way->method.way == CLF_WAY_TWO_PHASE)
+        two_phase_move(&f->way->engine, write, NULL, -1, 0);
+    else
+        clf_move(f, write, NULL, 0, 0);
+    f->collective = false;
+    return error;
+}
+
 int64_t clf_way_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at)
 {
     const enum clf_way way = f->way ? (enum clf_way)f->way->method.way : CLF_WAY_VIEW;
@@ -183,9 +200,24 @@ static int make(struct clf_open *f, struct clf_method m)
     return m.way == CLF_WAY_TWO_PHASE ? make_holders(f, w) : m.way == CLF_WAY_SIEVE ? clf_file_again(f, &w->file) : 0;
 }
 
+/* Members choose the same way, or all of them get an error. */
+static int agree(struct clf_open *f, int way, int error)
+{
+    if (!f->members)
+        return error;
+    const int least = clf_group_least(f->members, error);
+    const int lowest = clf_group_least(f->members, way), highest = clf_group_least(f->members, ~way);
+
+    if (least < 0)
+        return error < 0 ? error : least;
+    if (highest < 0 && lowest == ~highest)
+        return 0;
+    return lowest < 0 ? lowest : clf_fail(-N_EINVAL, "members choose different methods");
+}
+
 int clf_way_set(struct clf_open *f, const struct clf_method *m)
 {
-    int error = check(f, m);
+    int error = agree(f, (int)m->way, check(f, m));
 
     if (error < 0)
         return error;

@@ -315,8 +315,8 @@ static void note_lost(struct merge *m, int64_t from)
     }
 }
 
-/* Changes the block of the oldest write's next byte, and those behind it that are in its group. Returns whether there is
- * any; m->error: that they did not reach the medium. */
+/* Changes the block of the oldest write's next byte, and those behind it that are in its group. Returns whether there
+ * is any; m->error: that they did not reach the medium. */
 static bool change_blocks(struct merge *m, const struct merge_write *w)
 {
     const uint32_t shift = m->inode->fs->block_shift;

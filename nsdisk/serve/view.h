@@ -50,8 +50,8 @@ int64_t view_rank(const struct view *view, int64_t file);
 void view_runs(const struct view *view, int64_t from, int64_t to, bool (*each)(void *ctx, const struct plan_run *run),
                void *ctx);
 
-/* Move the view's bytes of file bytes from .. to-1 between the file's, of which file[0] is byte `at`, and `packed`, which
- * has the first of them first. Return how many they are. */
+/* Move the view's bytes of file bytes from .. to-1 between the file's, of which file[0] is byte `at`, and `packed`,
+ * which has the first of them first. Return how many they are. */
 int64_t view_gather(const struct view *view, int64_t from, int64_t to, void *packed, const void *file, int64_t at);
 int64_t view_scatter(const struct view *view, int64_t from, int64_t to, void *file, int64_t at, const void *packed);
 

@@ -8,6 +8,7 @@
  *   clf together        the same by collective calls
  *   clf phases          the same by two phases
  *   clf ends            a member ends while the others wait for it in a collective call
+ *   clf refused         a member is refused in what all members do, and nobody waits for it
  *   clf none            the machine has no Clusterfile
  */
 #include <clf.h>
@@ -334,6 +335,98 @@ static void all_collective(bool two_phase)
     }
     group_free(&all);
 }
+
+/* ---- Members that are refused ---- */
+
+/* Takes all memory. Returns the last piece, from which those before it can be reached. */
+static void **take_memory(void)
+{
+    void **last = NULL, **piece;
+
+    for (size_t bytes = 1 << 20; bytes >= 64; bytes /= 2)
+        while ((piece = malloc(bytes))) {
+            *piece = last;
+            last = piece;
+        }
+    return last;
+}
+
+static void give_memory(void **last)
+{
+    while (last) {
+        void **before = *last;
+
+        free(last);
+        last = before;
+    }
+}
+
+/* Node 1 is refused for `error` in a collective read; the others get what they ask for. */
+static void refused_read(int fd, int error)
+{
+    errno = 0;
+    const ssize_t n = clf_read(fd, other, 300);
+    if (own == 1)
+        CHECK(n == -1 && errno == error);
+    else
+        CHECK(n == 300 && memcmp(buf, other, 300) == 0);
+    nsync(2);
+    CHECK(clf_lseek(fd, 0, SEEK_SET) == 0);
+}
+
+/* What a member passes that is refused; for the others it is sound. */
+static void refuse_settings(int fd, const struct pattern *blocks)
+{
+    const struct clf_method bad = {.way = CLF_WAY_TWO_PHASE, .holders = own == 1 ? -1 : 2};
+    const struct clf_method way = {.way = own == 1 ? CLF_WAY_VIEW : CLF_WAY_TWO_PHASE};
+    const int folder = own == 1 ? open("/clf", O_RDONLY) : fd;
+
+    CHECK(clf_fcntl(folder, CLF_F_COLLECTIVE, &all) == -1 && errno == EINVAL);
+    CHECK(clf_fcntl(fd, CLF_F_COLLECTIVE, &all) == 0);
+    CHECK(clf_setpattern(fd, blocks, own == 1 ? 99 : own) == -1 && errno == EINVAL);
+    CHECK(clf_setview(fd, own == 1 ? 4711 : CLF_BYTE, 0, 0) == -1 && errno == EINVAL);
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &bad) == -1 && errno == EINVAL);
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &way) == -1 && errno == EINVAL && strstr(clf_why(), "different"));
+    if (own == 1)
+        close(folder);
+}
+
+static void refuse(void)
+{
+    const struct clf_method two_phase = {.way = CLF_WAY_TWO_PHASE, .holders = 2}, views = {.way = CLF_WAY_VIEW};
+    struct pattern *blocks = parse("cyclic 3 4");
+    void **taken = NULL;
+
+    group_make(&all, NULL, nodes);
+    int made = own == 0 ? clf_create("/clf/r", O_RDWR, 0666, NULL, &(struct clf_place){NULL, 0, 100}) : 0;
+    nsync(2);
+    int fd = clf_open("/clf/r", own == 1 ? O_WRONLY : O_RDWR);
+    CHECK(made >= 0 && fd >= 0);
+    refuse_settings(fd, blocks);
+    CHECK(clf_setpattern(fd, blocks, own) == 0);
+    fill(300);
+    CHECK(clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == 0 && clf_write(fd, buf, 300) == 300);
+    for (int i = 0; i < 2; i++) {
+        CHECK(clf_fcntl(fd, CLF_F_METHOD, i == 0 ? &views : &two_phase) == 0);
+        CHECK(clf_lseek(fd, 0, SEEK_SET) == 0 && clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == 0);
+        refused_read(fd, EBADF); /* it is open for writing only */
+    }
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &views) == 0 && clf_close(fd) == 0);
+    fd = clf_open("/clf/r", O_RDWR);
+    CHECK(clf_fcntl(fd, CLF_F_COLLECTIVE, &all) == 0 && clf_setpattern(fd, blocks, own) == 0);
+    CHECK(clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == 0 && clf_lseek(fd, own == 1 ? INT64_MAX - 5 : 0, SEEK_SET) >= 0);
+    refused_read(fd, EINVAL);
+    CHECK(clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == 0);
+    if (own == 1)
+        taken = take_memory();
+    refused_read(fd, ENOMEM);
+    give_memory(taken);
+    CHECK(clf_read(fd, other, 300) == 300 && memcmp(buf, other, 300) == 0);
+    CHECK(clf_close(fd) == 0);
+    pattern_free(blocks);
+    group_free(&all);
+}
+
 /* The last node ends in the middle of a call: the servers do not wait for it, and who waits for it himself is told. */
 static void member_ends(void)
 {
@@ -469,6 +562,8 @@ int main(int argc, char **argv)
     nodes = ncubesize();
     if (argc > 1 && strcmp(argv[1], "dead") == 0) {
         dead();
+    } else if (argc > 1 && strcmp(argv[1], "refused") == 0) {
+        refuse();
     } else if (argc > 1 && strcmp(argv[1], "costs") == 0) {
         costs();
     } else if (argc > 1 && strcmp(argv[1], "none") == 0) {

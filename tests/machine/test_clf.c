@@ -141,6 +141,14 @@ Test(clf, a_member_that_ends_in_a_collective_call_is_named_to_the_others)
     outcome_free(&o);
 }
 
+Test(clf, nobody_waits_for_a_member_that_is_refused)
+{
+    struct outcome o = run((struct ncube_run){.dim = "2", .program = "guest/clf", .args = {"refused"}}, "", "", false);
+
+    outcome_expect(&o, "refused", 0, "passed\n", "");
+    outcome_free(&o);
+}
+
 Test(clf, a_piece_costs_a_server_and_a_client_few_cycles)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/clf", .args = {"costs"}},
