@@ -6,8 +6,9 @@
  *   write   all are laid over each other in windows of the file (nsdisk/serve/merge.h), lowest byte first
  *   read    the file is read window by window, and each member's bytes are taken from the window
  *
- * So a block is written or read once, in the order of the file, whoever has it. Where memory is short, and where a
- * command fails, the members that are not answered are served one after the other: each finds its own count or error.
+ * So a block is written or read once, in the order of the file, whoever has it. Where memory is short, where a command
+ * fails, and where all that is read is in a data cache, the members that are not answered are served one after the
+ * other: each finds its own count or error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -175,12 +176,27 @@ static bool find_window(const struct ext2_inode *inode, const struct member *mem
     return true;
 }
 
+/* Whether all that members want is in a data cache: then their reads are none of the drive's, and one after the other
+ * is better, as the first reply is on its way while the next one is put together. */
+static bool is_cached(struct ext2_inode *inode, const struct member *member, uint32_t n)
+{
+    int64_t first = INT64_MAX, end = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        first = member[i].first < first ? member[i].first : first;
+        end = member[i].end > end ? member[i].end : end;
+    }
+    return inode->fs->data && ext2_cached_has(inode, (uint64_t)first, (uint64_t)(end - first));
+}
+
 /* Reads window by window, and answers who has all of it. Stops at an error. */
 static void read_together(struct merge *room, struct ext2_inode *inode, struct member *member, uint32_t n)
 {
     struct ext2_cursor cursor = {0};
     struct window w;
 
+    if (is_cached(inode, member, n))
+        return;
     while (find_window(inode, member, n, &w)) {
         if ((inode->fs->data ? look(inode, &cursor, &w) : read_window(inode, room, &w)) < 0)
             return;

@@ -342,6 +342,8 @@ static inline uint32_t ext2_smaller(uint64_t a, uint64_t b)
 /* Asks for the first block of a read that is not in the data cache, which the volume has. Returns whether the read has
  * to wait, until w->done is called; else it is to be tried, and may wait on the fiber. */
 bool ext2_cached_ask(struct ext2_inode *inode, uint64_t offset, uint32_t bytes, struct data_waiter *w);
+/* Whether no read of these bytes would wait for the drive. */
+bool ext2_cached_has(struct ext2_inode *inode, uint64_t offset, uint64_t bytes);
 /* -N_EIO: something that was written to the file, and answered, could not be written back to the drive. Else 0. */
 int ext2_write_error(const struct ext2_inode *inode);
 

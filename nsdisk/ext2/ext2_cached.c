@@ -95,7 +95,9 @@ static int cached_read(struct ext2_inode *inode, uint64_t file_block, struct ext
     return 0;
 }
 
-bool ext2_cached_ask(struct ext2_inode *inode, uint64_t offset, uint32_t bytes, struct data_waiter *w)
+/* The first of a file's blocks that is not there: the file's, and the disk's. False: all are, or it is not known. */
+static bool find_absent(struct ext2_inode *inode, uint64_t offset, uint64_t bytes, uint64_t *file_block,
+                        uint32_t *block)
 {
     const struct ext2 *fs = inode->fs;
     uint64_t at = offset >> fs->block_shift, end = offset + bytes;
@@ -103,19 +105,36 @@ bool ext2_cached_ask(struct ext2_inode *inode, uint64_t offset, uint32_t bytes, 
     if (end > inode->size_bytes)
         end = inode->size_bytes;
     end = (end + fs->block_bytes - 1) >> fs->block_shift;
-    if (offset >= inode->size_bytes)
-        return false;
-    while (at < end) {
+    while (offset < inode->size_bytes && at < end) {
         struct ext2_run run;
 
         if (ext2_map_run(inode, at, (uint32_t)(end - at), &run) < 0)
             return false; /* the read says why */
         for (uint32_t i = 0; i < run.count && run.first != 0; i++)
-            if (!data_cache_is_there(fs->data, run.first + i))
-                return ask_for(inode, at + i, run.first + i, w);
+            if (!data_cache_is_there(fs->data, run.first + i)) {
+                *file_block = at + i;
+                *block = run.first + i;
+                return true;
+            }
         at += run.count;
     }
     return false;
+}
+
+bool ext2_cached_has(struct ext2_inode *inode, uint64_t offset, uint64_t bytes)
+{
+    uint64_t file_block;
+    uint32_t block;
+
+    return !find_absent(inode, offset, bytes, &file_block, &block);
+}
+
+bool ext2_cached_ask(struct ext2_inode *inode, uint64_t offset, uint32_t bytes, struct data_waiter *w)
+{
+    uint64_t file_block;
+    uint32_t block;
+
+    return find_absent(inode, offset, bytes, &file_block, &block) && ask_for(inode, file_block, block, w);
 }
 
 /* Puts a block that is written in part together, in the volume's bounce buffer. */
