@@ -39,6 +39,8 @@ $(eval $(call node_program,guest/exact_loops2,tests/guest/exact_loops.c,-DPROCS=
 $(eval $(call node_program,guest/exact_ends2,tests/guest/exact_ends.c,-DPROCS=2 -Nprocs 2))
 $(eval $(call node_program,guest/exact_kills2,tests/guest/exact_kills.c,-DPROCS=2 -Nprocs 2))
 
+# A program of a job that is not waited for
+$(eval $(call node_program,guest/answers_serving,images/examples/answers.c,-Nserves))
 # patience, with two processes on each node
 $(eval $(call node_program,guest/patience2,tests/guest/patience.c,-Nprocs 2 -lpio))
 # groups, with three processes on each node

@@ -169,11 +169,10 @@ bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes,
     return j->loaded;
 }
 
-void job_kill(struct job *j)
+static void kill_all(struct job *j)
 {
     struct load_job kill = {.job = j->id};
 
-    j->failed = true;
     if (j->killed)
         return;
     j->killed = true;
@@ -184,4 +183,16 @@ void job_kill(struct job *j)
             kill.base = j->base + lives_first(j->lives, i);
             j->ops->send(j->ctx, j->base + i, TAG(N_KILL, 0, 0), &kill, sizeof kill);
         }
+}
+
+void job_kill(struct job *j)
+{
+    j->failed = true;
+    kill_all(j);
+}
+
+void job_dismiss(struct job *j)
+{
+    j->dismissed = true;
+    kill_all(j);
 }

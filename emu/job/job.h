@@ -5,6 +5,8 @@
  *
  *   new --job_load--> loaded --N_EXIT of every node--> ended          (a fault, a failed load: N_KILL to the others)
  *
+ * A program that serves the others (ncc -Nserves) is not waited for: when only such ones are left, they are ended.
+ *
  * Several programs may share the subcube. Each gets consecutive logical nodes, in the order of the programs. A program
  * without a number of nodes gets an equal share of those that the others leave; where that does not divide, the first
  * ones get one more. If all have a number, fewer nodes than the subcube's may be enough: the last ones stay empty.
@@ -107,7 +109,8 @@ struct job {
     struct hosted *hosted;           /* what a host program has with it; NULL: none */
     /* life */
     bool loaded;
-    bool killed;       /* N_KILL was sent to all that had not exited */
+    bool killed;       /* N_KILL was sent to all that had not exited, */
+    bool dismissed;    /* because only programs were left that serve the others */
     bool failed;       /* a node faulted or was killed, or the load failed: the status is 1 */
     bool faulted;      /* a node did */
     bool told;         /* the line that says why it failed has been printed */
@@ -149,8 +152,10 @@ bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes,
 bool job_has_node(const struct job *j, uint32_t node);
 /* True if the node is in the job's subcube and has not exited. */
 bool job_awaits_node(const struct job *j, uint32_t node);
-/* Asks all nodes that have not exited to end. */
+/* Asks all nodes that have not exited to end, as the job has failed. */
 void job_kill(struct job *j);
+/* The same where it has not. */
+void job_dismiss(struct job *j);
 /* True when every node has exited, or none was loaded and the job was killed. */
 bool job_has_ended(const struct job *j);
 /* The exit status for the shell: by the rule; 1 after a fault or a failed load. */

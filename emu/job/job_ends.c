@@ -298,6 +298,21 @@ static const char *check_exit(const struct job *j, uint32_t from, const struct j
     return lives_has_exited(j->lives, from - j->base) ? "that node has already exited" : NULL;
 }
 
+/* True if programs are left, all of which serve others. */
+static bool only_servers_are_left(const struct job *j)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < j->nodes; i++) {
+        if (lives_has_exited(j->lives, i))
+            continue;
+        if (lives_of(j->lives, i) > 0 || !j->own[stages_part(j, i) - j->part].image.note.serves)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 static void note_exit(struct job *j, uint32_t node, int status)
 {
     j->exit_status[node - j->base] = status;
@@ -305,6 +320,8 @@ static void note_exit(struct job *j, uint32_t node, int status)
     lines_end(&j->lines, node);
     hostfs_drop_node(j->files, node);
     lives_note_exit(j->lives, node - j->base);
+    if (!j->hosted && !j->killed && only_servers_are_left(j))
+        job_dismiss(j);
 }
 
 const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n)
@@ -328,7 +345,7 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
         lives_end(j->lives, e.node, e.status & 0xff);
     } else if (e.how == EXIT_LOAD && lives_fail(j->lives, e.node, e.status)) {
         lives_end(j->lives, e.node, 0);
-    } else {
+    } else if (!j->dismissed) {
         print_failed_exit(j, &e, text, n - sizeof e);
         if (e.how == EXIT_SIGNAL && !j->killed)
             j->end_status = e.status & 0xff;

@@ -186,7 +186,7 @@ for flags in -std=c99 -std=c11 -ansi -std=iso9899:1990 "-std=gnu99 -std=c99"; do
     check "but not by a standard's C: $flags" eval '[ "$($ncc $flags -E names.c | grep -c return)" = 0 ]'
 done
 check "an option's operand is no standard" eval '$ncc -D ansi -E names.c | grep -q return'
-same "--help tells our options first" "ncc: -Nstack -Nheap -Ncomm -Nprocs -dN Usage:" \
+same "--help tells our options first" "ncc: -Nstack -Nheap -Ncomm -Nprocs -Nserves -dN Usage:" \
     "$(echo $($ncc --help | sed -n 's/^\(ncc:\|Usage:\) .*/\1/p; s/^  \(-N[a-z]*\|-dN\) .*/\1/p'))"
 check "nar and nranlib" eval '$ncc -c twice.c && "$build/bin/nar" rc libtwice.a twice.o &&
     "$build/bin/nranlib" libtwice.a && $ncc uses_twice.c -L. -ltwice -o both'
@@ -226,6 +226,8 @@ note() { # the description of the note: sizes of stack, heap and message memory;
 check "-Nstack and so on" $ncc -Nstack 64K -Nheap=2M -Ncomm 4096 -Nprocs 3 -d5 -o sized hello.c
 same "are in a note" "$(printf '%s' 0000010000000000 0000200000000000 0010000000000000 03000000 06000000)" \
     "$(note sized)"
+check "-Nserves" $ncc hello.c -Nserves -o serves
+same "is there, too" "$(printf '0%.0s' $(seq 48))0000010000000000" "$(note serves)"
 same "which is zero without them" "$(printf '0%.0s' $(seq 64))" "$(note hello)"
 fails "a size that is none" "^ncc: -Nheap lots: give a size" $ncc -Nheap lots hello.c
 fails "no size" "^ncc: -Ncomm : give a size" $ncc hello.c -Ncomm

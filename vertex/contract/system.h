@@ -145,6 +145,11 @@ enum group_call { GROUP_CALLS(GROUP_CALL_TYPE) GROUP_CALL_COUNT };
 enum global_call_type { GLOBAL_FIRST = GROUP_CALL_COUNT - 1, GLOBAL_CALLS(GLOBAL_CALL_TYPE) GLOBAL_CALL_END };
 #undef GLOBAL_CALL_TYPE
 
+/* Then, from round numbers on, requests to Clusterfile's cache managers and their replies (clusterfile.h). */
+#define CLF_TYPE_REQUEST 0x1000
+#define CLF_TYPE_REPLY   0x1001
+_Static_assert(GLOBAL_CALL_END <= CLF_TYPE_REQUEST, "types of CONTEXT_GROUP");
+
 /* Types in the contexts of groups (<group.h>): below TYPE_COLLECTIVE they are the program's; from it on they are those
  * of the group's operations, which a wildcard does not match. */
 #define TYPE_COLLECTIVE 0x8000u
@@ -296,14 +301,15 @@ _Static_assert(sizeof(struct load_begin) == 72, "load_begin layout");
 #define PROCS_MAX 8u /* processes on a node */
 _Static_assert(TAG_FROM(~0u) == PROCS_MAX - 1, "a tag has room for each of them");
 
-/* ncc -Ncomm, -Nheap, -Nstack, -Nprocs and -dN write an ELF note "ncube" of type PROGRAM_NOTE into the executable.
- * Options of `ncube run` and xnc override it. */
+/* ncc -Ncomm, -Nheap, -Nstack, -Nprocs, -Nserves and -dN write an ELF note "ncube" of type PROGRAM_NOTE into the
+ * executable. Options of `ncube run` and xnc override it. */
 #define PROGRAM_NOTE_NAME "ncube"
 #define PROGRAM_NOTE      1
 
 struct program_note { /* 0: not given */
     uint64_t stack_bytes, heap_bytes, comm_bytes;
-    uint32_t procs;
+    uint16_t procs;
+    uint16_t serves; /* 1: a job ends when its other programs have */
     uint32_t dim_plus_1;
 };
 _Static_assert(sizeof(struct program_note) == 32, "program_note layout");
