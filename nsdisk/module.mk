@@ -14,8 +14,12 @@ NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_aside.c loop_disk.c loop_jo
 # The families and their table: a test may have its own
 NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c part_disk.c common_pointer.c runs.c \
     server.c waiting.c)
-NSDISK_CLF := $(addprefix nsdisk/clusterfile/,clf_access.c clf_name.c clf_part.c clf_record.c \
+NSDISK_CLF := $(addprefix nsdisk/clusterfile/,clf_access.c clf_name.c clf_parts.c clf_part.c clf_record.c \
     clf_rounds.c clf_server.c)
+# The program of a cache manager, beside libpio
+MANAGER_SRCS := $(addprefix nsdisk/managers/,cached_file.c manager_part.c pio_cache.c) \
+    $(addprefix nsdisk/clusterfile/,clf_access.c clf_parts.c clf_record.c clf_rounds.c clf_server.c) $(NSDISK_DATA) \
+    nsdisk/ext2/ext2_cached.c nsdisk/serve/merge.c nsdisk/serve/view.c
 NSDISK_FAMILIES := nsdisk/serve/families.c $(NSDISK_CFS) $(NSDISK_CLF)
 NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_CORE)
 

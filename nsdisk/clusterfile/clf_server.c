@@ -11,11 +11,12 @@
 #include "vertex/contract/errors.h"
 
 static clf_invoke *const operation[] = {
-    [N_CLF_NAME - N_CLF_NAME] = clf_invoke_name,     [N_CLF_ATTACH - N_CLF_NAME] = clf_invoke_attach,
-    [N_CLF_DETACH - N_CLF_NAME] = clf_invoke_detach, [N_CLF_VIEW - N_CLF_NAME] = clf_invoke_view,
-    [N_CLF_READ - N_CLF_NAME] = clf_invoke_read,     [N_CLF_WRITE - N_CLF_NAME] = clf_invoke_write,
-    [N_CLF_SIZE - N_CLF_NAME] = clf_invoke_size,     [N_CLF_SYNC - N_CLF_NAME] = clf_invoke_sync,
-    [N_CLF_FREE - N_CLF_NAME] = clf_invoke_free,     [N_CLF_GROUP - N_CLF_NAME] = clf_invoke_group,
+    [N_CLF_NAME - N_CLF_NAME] = clf_invoke_name,       [N_CLF_ATTACH - N_CLF_NAME] = clf_invoke_attach,
+    [N_CLF_DETACH - N_CLF_NAME] = clf_invoke_detach,   [N_CLF_VIEW - N_CLF_NAME] = clf_invoke_view,
+    [N_CLF_READ - N_CLF_NAME] = clf_invoke_read,       [N_CLF_WRITE - N_CLF_NAME] = clf_invoke_write,
+    [N_CLF_SIZE - N_CLF_NAME] = clf_invoke_size,       [N_CLF_SYNC - N_CLF_NAME] = clf_invoke_sync,
+    [N_CLF_FREE - N_CLF_NAME] = clf_invoke_free,       [N_CLF_GROUP - N_CLF_NAME] = clf_invoke_group,
+    [N_CLF_MANAGER - N_CLF_NAME] = clf_invoke_manager,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1
@@ -43,7 +44,8 @@ static bool is_well_formed(int type, const struct clf_request *r, size_t n)
         return n == (size_t)r->bytes + r->second && r->bytes > 0 && r->bytes <= FILE_NAME_MAX_BYTES &&
                r->second <= CLF_TEXT_BYTES;
     case N_CLF_ATTACH:
-        return n == 0 && r->handle != 0 && CLF_PART_SUBFILE(r->part) < CLF_SUBFILES_MAX &&
+        return n == r->bytes && n <= clf_attach_most_bytes && r->handle != 0 &&
+               CLF_PART_SUBFILE(r->part) < CLF_SUBFILES_MAX &&
                (CLF_PART_VOLUME(r->part) == CLF_WHOLE || CLF_PART_VOLUME(r->part) < CLF_VOLUMES_MAX);
     case N_CLF_READ:
         return n == list_bytes(r) && r->op < CLF_TURNS && (r->bytes > 0 || r->op != CLF_ALONE) &&

@@ -8,7 +8,8 @@
  *   clf_rounds.c   collective reads and writes, which wait for each other
  *   clf_record.c   requests until they are answered
  *   clf_access.c   reads and writes of a part, plain or by a view
- *   clf_part.c     parts on a volume, and clients' attachments to them
+ *   clf_parts.c    parts, and clients' attachments to them
+ *   clf_part.c     the files of parts on a volume
  *
  * All requests of a volume are carried out on its fiber, in order of arrival.
  *
@@ -111,7 +112,8 @@ struct clf_call {
 
 typedef int64_t clf_invoke(struct clf_call *c);
 clf_invoke clf_invoke_name;                                                                      /* clf_name.c */
-clf_invoke clf_invoke_attach, clf_invoke_free;                                                   /* clf_part.c */
+clf_invoke clf_invoke_attach;                                                                    /* clf_parts.c */
+clf_invoke clf_invoke_free, clf_invoke_manager;                                                  /* clf_part.c */
 clf_invoke clf_invoke_view, clf_invoke_read, clf_invoke_write, clf_invoke_size, clf_invoke_sync; /* clf_access.c */
 
 /* ---- clf_server.c ---- */
@@ -143,7 +145,7 @@ void clf_rounds_free(struct clf_server *clf);
 /* The request's view, whose number is not 0; NULL: there is none. */
 struct view *clf_view_of(const struct clf_record *record);
 
-/* ---- clf_part.c ---- */
+/* ---- clf_parts.c ---- */
 
 /* A client's attachment, or NULL. Also outside the fiber. */
 struct clf_attachment *clf_attachment_find(const struct clf_server *clf, uint32_t id, int from);
@@ -153,7 +155,11 @@ void clf_attachment_put(struct clf_server *clf, struct clf_attachment *a);
 void clf_parts_leave(struct clf_server *clf);
 void clf_parts_free(struct clf_server *clf);
 
+/* ---- clf_part.c; a cache manager has its own (nsdisk/managers/) ---- */
+
 /* Opens the part's file, if there is one, or makes it: part->inode. */
 int clf_part_open(struct clf_call *c, struct clf_part *part, bool make);
+/* Most bytes behind N_CLF_ATTACH. */
+extern const uint32_t clf_attach_most_bytes;
 
 #endif

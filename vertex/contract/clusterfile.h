@@ -31,6 +31,7 @@
  *                  the group, as its member `offset`; 0: it leaves;
  *                  op 1: which of the group's members has ended          uint32_t: its  0
  *                                                                        number + 1; 0: none
+ *   N_CLF_MANAGER  attachment; to cache managers only            struct clf_manager     0
  *
  * N_CLF_READ and N_CLF_WRITE with an op of enum clf_turn are collective: they wait until all attachments of their
  * part's group have such a request, and are carried out together in the order of the part's file [P3 section 7.2]. They
@@ -64,7 +65,8 @@
     X(N_CLF_SIZE, 0x8056)   \
     X(N_CLF_SYNC, 0x8057)   \
     X(N_CLF_FREE, 0x8058)   \
-    X(N_CLF_GROUP, 0x8059)
+    X(N_CLF_GROUP, 0x8059)  \
+    X(N_CLF_MANAGER, 0x805a)
 
 #define CLF_OP_ENUM(name, number) name = number,
 enum clf_op { CLF_OPS(CLF_OP_ENUM) };
@@ -151,5 +153,36 @@ struct clf_attached {
     uint32_t io_bytes; /* most of one read or write */
 };
 _Static_assert(sizeof(struct clf_attached) == 16, "clf_attached layout");
+
+/*
+ * Cache managers [P3 section 3.1.3]: programs on compute nodes (nsdisk/managers/), to which blocks of a file
+ * are dealt out in turn, take the same requests in messages of CONTEXT_GROUP. What a manager has of a file is its part:
+ * to a client, a subfile that is whole; to the servers, the manager's view. Its `drive` is 0.
+ *
+ *   request   type CLF_TYPE_REQUEST         struct clf_asked, struct clf_request, then names or data
+ *   reply     type CLF_TYPE_REPLY + slot    struct file_reply, then the result's payload
+ *
+ *   N_CLF_ATTACH   part CLF_PART(i, CLF_WHOLE), of `second` managers, in blocks of `offset` bytes; data: the layout's
+ *                  text, of `bytes`. -N_EINVAL: the manager has the file in other blocks, or as another one of them
+ *   N_CLF_SIZE     op 1: what the manager has from there on is dropped; nothing is asked of the servers
+ *   N_CLF_FREE     what the manager has of the file is dropped
+ *   N_CLF_NAME     -N_ENOSYS
+ */
+struct clf_asked {
+    uint32_t type; /* N_CLF_xxx */
+    uint32_t pad;
+};
+#define CLF_ASKED_MAX 64u
+/* A request's sequence number has its slot, too. */
+#define CLF_SEQ(count, slot) ((uint32_t)(count)*CLF_ASKED_MAX + (slot))
+#define CLF_SEQ_SLOT(seq)    ((seq) % CLF_ASKED_MAX)
+#define CLF_BLOCK_MOST       (1 << 30) /* bytes */
+
+struct clf_manager {
+    uint64_t presence; /* the group at the server of the file's first part whose only member is the manager */
+    uint64_t hits, misses, forwarded; /* of all its files, in blocks of 4 KB */
+    uint64_t read, written;           /* bytes asked of servers, and sent there */
+};
+_Static_assert(sizeof(struct clf_manager) == 48, "clf_manager layout");
 
 #endif
