@@ -190,6 +190,15 @@ $(B)/lib/nsdisk.elf: $(NSDISK_OBJS) $(PROGRAM_DEPS)
 	$(call say,LD,$@)
 	$(NCC) -o $@ $(NSDISK_OBJS)
 PROGRAMS += $(B)/lib/nsdisk.elf
+
+# Cache managers of Clusterfile
+MANAGER_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(MANAGER_SRCS))
+$(MANAGER_OBJS): $(B)/newlib.path | $(PUBLIC_HEADERS) $(NEWLIB_LIBC)
+$(B)/examples/pio_cache: $(MANAGER_OBJS) $(PROGRAM_DEPS)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(NCC) -Nserves -o $@ $(MANAGER_OBJS)
+PROGRAMS += $(B)/examples/pio_cache
 endif
 
 NCC_CFLAGS := -std=gnu11 $(NODE_OPT) -g -Wall -Wextra -Werror

@@ -106,7 +106,7 @@ struct clf_view {
 #define CLF_F_NEXT_COLLECTIVE 0x636c03
 /* struct clf_method *: how accesses are made from here on. What they read and write is the same. Of a file with
  * a group, all members call it, with the same numbers. EINVAL, for all of them: no such way, different ways, no group,
- * more holders than members. */
+ * more holders than members, no such nodes; a manager that has the file in other blocks. */
 #define CLF_F_METHOD 0x636c04
 int clf_fcntl(int fd, int request, ...);
 
@@ -114,14 +114,19 @@ enum clf_way {
     CLF_WAY_VIEW,      /* servers know the views, and carry out collective calls together; at first */
     CLF_WAY_TWO_PHASE, /* collective calls: members exchange their bytes with those that hold parts of the file */
     CLF_WAY_LIST,      /* requests name the places of bytes, 11 of the file in a call of it */
-    CLF_WAY_SIEVE /* reads by oneself take all from the first byte to the last, in pieces; writes are as at first */
+    CLF_WAY_SIEVE, /* reads by oneself take all from the first byte to the last, in pieces; writes are as at first */
+    CLF_WAY_CACHE  /* cache managers have the file's blocks; collective calls have two phases, of which the managers
+                    * make one: what they have read stays with them */
 };
 
 struct clf_method {
     int way;        /* enum clf_way */
     int holders;    /* CLF_WAY_TWO_PHASE: how many members hold parts, evenly among the ranks; 0: all */
-    int64_t block;  /* CLF_WAY_TWO_PHASE: bytes of the file that holders have in turn; 0: 65536 */
+    int64_t block;  /* CLF_WAY_TWO_PHASE, CLF_WAY_CACHE: bytes of the file that holders, or managers, have in turn; 0:
+                     * 65536, 16384 */
     int64_t buffer; /* bytes that a holder, or sieving, has in memory at a time; 0: 256 KB, 4 MB */
+    int managers;   /* CLF_WAY_CACHE: how many cache managers have blocks, */
+    const int *manager; /* [managers]: and on which nodes; NULL: the job's last ones */
 };
 
 /* What the calls of this process have done, for studies. */
@@ -135,6 +140,15 @@ struct clf_counts {
     uint64_t view_bytes; /* and their bytes */
 };
 void clf_count(struct clf_counts *counts);
+
+/* What a cache manager has done since it began, for all its files, in blocks of 4 KB. */
+struct clf_manager_counts {
+    uint64_t hits, misses;  /* blocks, or parts of them, that were there, and that were not */
+    uint64_t forwarded;     /* blocks that went to another manager */
+    uint64_t read, written; /* bytes that came from servers, and went there */
+};
+/* Asks manager `manager` of a descriptor in CLF_WAY_CACHE. EINVAL: there is none. */
+int clf_manager_count(int fd, int manager, struct clf_manager_counts *counts);
 
 #ifdef __cplusplus
 }

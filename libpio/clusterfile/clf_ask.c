@@ -7,6 +7,7 @@
 #include "vertex/shared/text.h"
 
 struct clf_counts clf_counts;
+const struct clf_carrier *clf_carrier;
 
 /* ---- Why ---- */
 
@@ -49,6 +50,8 @@ long clf_start(uint32_t volume, int type, struct clf_request r, const void *data
 {
     const struct server_volumes *m = clf_machine();
 
+    if (volume >= CLF_MANAGER_AT)
+        return clf_carrier->start((int)(volume - CLF_MANAGER_AT), type, r, data, bytes);
     if (volume >= m->n)
         return -N_ENODEV;
     r.drive = (uint16_t)m->drive[volume];
@@ -57,6 +60,8 @@ long clf_start(uint32_t volume, int type, struct clf_request r, const void *data
 
 long clf_end(long number, void *head, size_t head_bytes, void *data, size_t bytes)
 {
+    if (number >= CLF_CARRIER_NUMBER)
+        return clf_carrier->end(number, head, head_bytes, data, bytes);
     return number < 0 ? number : server_calls.end(number, head, (long)head_bytes, data, (long)bytes);
 }
 

@@ -1,5 +1,6 @@
 /* Attachments to the parts of an open file (clf_client.h). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "libpio/clusterfile/clf_client.h"
 #include "vertex/contract/errors.h"
@@ -21,6 +22,13 @@ struct clf_question clf_attach_question(const struct clf_open *f, uint32_t p, st
     q.r.part = CLF_PART(place->subfile, place->stripes > 1 ? place->volume : CLF_WHOLE);
     q.head = to;
     q.head_bytes = sizeof *to;
+    if (f->managers) {
+        q.r.offset = (uint64_t)f->managers->block;
+        q.r.second = (uint16_t)f->managers->n;
+        q.data = f->managers->text;
+        q.bytes = strlen(f->managers->text);
+        q.r.bytes = (uint32_t)q.bytes;
+    }
     return q;
 }
 

@@ -174,15 +174,9 @@ int clf_setview(int fd, clf_type view, int64_t displ, int64_t period)
 /* A view of one element of a pattern. */
 static int view_of_element(const struct pattern *p, int element, struct pattern **view)
 {
-    const int64_t bytes = element < 0 ? -EINVAL : pattern_pack(p, element, NULL, 0);
-    void *packed = bytes > 0 ? malloc((size_t)bytes) : NULL;
+    int error = element < 0 ? -EINVAL : clf_view_copy(p, element, view);
 
-    if (!packed)
-        return bytes < 0 ? clf_fail((int)bytes, "no ascending element %d", element) : -ENOMEM;
-    pattern_pack(p, element, packed, (size_t)bytes);
-    int error = pattern_unpack(packed, (size_t)bytes, view);
-    free(packed);
-    return error;
+    return error < 0 && error != -ENOMEM ? clf_fail(error, "no ascending element %d", element) : error;
 }
 
 int clf_setpattern(int fd, const struct pattern *p, int element)
@@ -231,4 +225,12 @@ int clf_fcntl(int fd, int request, ...)
 void clf_count(struct clf_counts *counts)
 {
     *counts = clf_counts;
+}
+
+int clf_manager_count(int fd, int manager, struct clf_manager_counts *counts)
+{
+    int error;
+    struct clf_open *f = file_of(fd, &error);
+
+    return (int)result(error < 0 ? error : clf_way_count(f, manager, counts));
 }

@@ -12,6 +12,7 @@
  *   clf_group.c    groups, whose calls are collective
  *   clf_meet.c     plans of a view and the parts
  *   clf_attach.c   attachments to the parts
+ *   clf_manager.c  requests to cache managers
  *   clf_paths.c    names
  *   clf_layout.c   layouts: text, places, ranks
  *   clf_ask.c      the machine's volumes, and requests to their servers
@@ -64,12 +65,20 @@ struct clf_layout {
     struct pattern **striping; /* [elements]: stripes of the subfile; NULL: it has one part */
 };
 
+struct clf_dealing {
+    int32_t managers;
+    const int *node; /* [managers]; NULL: the last ones of the job */
+    int64_t block;
+};
+
 /* Makes one: pattern NULL and place NULL are the default. With clf_why's line. */
 int clf_layout_make(const struct pattern *pattern, const struct clf_place *place, struct clf_layout **out);
 /* Makes it of its text. -N_EPROTO: it is none. */
 int clf_layout_parse(const char *text, size_t n, struct clf_layout **out);
 /* Writes the text with a NUL, for which there are `bytes`. Returns its length without the NUL. -N_E2BIG. */
 long clf_layout_format(const struct clf_layout *l, char *text, size_t bytes);
+/* Blocks of the same file that are dealt out to cache managers in turn: manager i has subfile i. */
+int clf_layout_managers(const struct clf_layout *of, const struct clf_dealing *d, struct clf_layout **out);
 void clf_layout_free(struct clf_layout *l); /* NULL is allowed */
 
 /* How many bytes a part has of a file of `size` bytes; how many a file has at least if a part has so many. */
@@ -78,8 +87,20 @@ int64_t clf_part_end(const struct clf_layout *l, uint32_t part, int64_t bytes);
 
 /* ---- clf_ask.c ---- */
 
+/* Numbers of volumes from here on are those of compute nodes with a cache manager. */
+#define CLF_MANAGER_AT 0x10000u
+
 /* The machine's volumes; the number is the metadata volume's. */
 const struct server_volumes *clf_machine(void);
+/* Carries requests to cache managers, as clf_start and clf_end; NULL: there are none. */
+struct clf_carrier {
+    long (*start)(int node, int type, struct clf_request r, const void *data, size_t bytes);
+    long (*end)(long number, void *head, size_t head_bytes, void *data, size_t bytes);
+};
+extern const struct clf_carrier *clf_carrier;
+/* The numbers of its requests, from here on. */
+#define CLF_CARRIER_NUMBER (1l << 40)
+
 /* A request to a volume of the machine: r.seq and r.drive are filled in. Returns its number. */
 long clf_start(uint32_t volume, int type, struct clf_request r, const void *data, size_t bytes);
 /* Waits for its reply. head and data: as requestend. */
@@ -99,6 +120,29 @@ struct clf_question {
 };
 /* Asks them all, many at once. Returns the first error, or 0. */
 int clf_ask(struct clf_question *q, uint32_t n);
+
+/* ---- clf_manager.c ---- */
+
+/* The managers of an open file, of which it hears when they end. */
+struct clf_managers {
+    struct clf_managers *next;
+    struct clf_open *of; /* the file at its servers */
+    char *text;          /* of its layout */
+    int64_t block;
+    int32_t n;
+    struct clf_manager_at {
+        int node;
+        bool ended;
+        uint64_t presence; /* 0: not known yet */
+    } at[];
+};
+
+/* Makes them, for the layout that clf_layout_managers has made. From then on a request to one of them may end with
+ * -N_EIO: it has ended; -N_ESRCH: a member of the file's group has; both with clf_why's line. */
+int clf_managers_new(struct clf_open *of, const struct clf_layout *l, int64_t block, struct clf_managers **out);
+/* Learns from the managers, which `file` is attached to, how to hear of their ends. */
+int clf_managers_meet(struct clf_managers *m, struct clf_open *file);
+void clf_managers_free(struct clf_managers *m); /* NULL is allowed */
 
 /* ---- clf_paths.c ---- */
 
@@ -127,23 +171,28 @@ struct clf_part_open {
 struct clf_open {
     uint64_t handle;
     struct clf_layout *layout;
-    struct clf_part_open *part;  /* [layout->parts] */
-    struct clf_sight *sight;     /* what it sees: its view */
-    struct file_stat stat;       /* of its name, when it was opened */
-    uint32_t flags;              /* N_O_ */
-    int64_t at;                  /* the offset, in the view */
-    struct clf_members *members; /* NULL: it has no group */
-    bool collective;             /* the next read or write */
-    struct clf_way_of *way;      /* how its accesses are made; NULL: by views */
-    bool lists;                  /* its requests name places */
-    bool borrows;                /* its layout belongs to another one, which lives longer */
-    char *folder;                /* path of a folder, which has nothing of the above but the offset */
+    struct clf_part_open *part;    /* [layout->parts] */
+    struct clf_sight *sight;       /* what it sees: its view */
+    struct file_stat stat;         /* of its name, when it was opened */
+    uint32_t flags;                /* N_O_ */
+    int64_t at;                    /* the offset, in the view */
+    struct clf_members *members;   /* NULL: it has no group */
+    bool collective;               /* the next read or write */
+    struct clf_way_of *way;        /* how its accesses are made; NULL: by views */
+    bool lists;                    /* its requests name places */
+    bool borrows;                  /* its layout belongs to another one, which lives longer */
+    bool elsewhere;                /* its accesses go to managers: its servers hear nothing of its views */
+    struct clf_managers *managers; /* that are its parts' servers; NULL: they are volumes' */
+    char *folder;                  /* path of a folder, which has nothing of the above but the offset */
 };
 
 int clf_file_open(const char *name, uint32_t flags, uint32_t mode, const struct clf_layout *layout,
                   struct clf_open **out);
-/* The same file a second time, for one that lives longer: with attachments and a view of its own. */
-int clf_file_again(const struct clf_open *f, struct clf_open **out);
+/* The same file a second time, for one that lives longer: with attachments and a view of its own. layout: another one,
+ * which it takes, also on an error; NULL: the file's. */
+int clf_file_again(const struct clf_open *f, struct clf_layout *layout, struct clf_open **out);
+/* A file of a handle, to be read and written; takes the layout, also on an error. */
+int clf_file_of(uint64_t handle, struct clf_layout *layout, struct clf_open **out);
 void clf_file_close(struct clf_open *f);
 /* After a fork: the servers know nothing of the child. */
 void clf_file_forked(struct clf_open *f);
@@ -210,6 +259,27 @@ struct clf_members {
     void *room;        /* clf_move_room bytes: a collective call needs no memory to take part */
 };
 
+/* A process that others are to know the end of has a second attachment of the file's first part: its server tells who
+ * has ended of those with a number. -N_ errors of requests. */
+int clf_presence_begin(struct clf_open *f, uint32_t *attachment);
+void clf_presence_end(struct clf_open *f, uint32_t attachment); /* 0 is allowed */
+/* A number that no other presence has; low: below 2^31, the same attachment's may have several. */
+uint64_t clf_presence_number(uint32_t attachment, uint32_t low);
+int clf_presence_join(const struct clf_open *f, uint32_t attachment, uint64_t number, uint32_t member);
+/* *ended: a member's number + 1; 0: none has ended. attachment: any of the first part's. */
+int clf_presence_ended(const struct clf_open *f, uint32_t attachment, uint64_t number, uint32_t *ended);
+
+struct clf_awaited {
+    int process, type, context;
+};
+/* Receives a message. Who has waited for a second calls find_ended, and then less and less often: what it returns
+ * below 0 is the result. NULL: just waits. */
+long clf_take(const struct clf_awaited *from, void *buf, long bytes, int (*find_ended)(void *ctx), void *ctx);
+
+/* -N_ESRCH, with clf_why's line: a member (struct clf_members) has ended; 0: none that is known. */
+int clf_group_find_ended(void *members);
+/* Lets collective calls take part that are of a file in this layout, beside those of the group's own. */
+int clf_group_make_room(struct clf_members *m, const struct clf_layout *l);
 /* Makes reads and writes of a group possible. All members call it. -N_EINVAL: the file has a group; -N_ESRCH, also of
  * the next two: a member has ended. */
 int clf_group_set(struct clf_open *f, struct group *g);
@@ -227,6 +297,8 @@ void clf_group_end(struct clf_open *f, bool forked);
 
 /* Takes the pattern, also on an error. */
 int clf_view_set(struct clf_open *f, struct pattern *view);
+/* A view of one element of a pattern. A negative error: it does not ascend. */
+int clf_view_copy(const struct pattern *p, int32_t element, struct pattern **view);
 /* The whole file, from the layout's displacement on. */
 int clf_view_whole(const struct clf_layout *l, struct pattern **view);
 /* Places in the view: of the first of its bytes at or behind a file byte; and back. */
@@ -250,6 +322,10 @@ int clf_way_set_view(struct clf_open *f, struct pattern *view);
 /* Members that are refused take part in what the others wait for, with nothing. Return the error; f may be NULL. */
 int clf_way_refuse_view(struct clf_open *f, int error);
 int64_t clf_way_refuse(struct clf_open *f, bool write, int error);
+/* As clf_file_set_size; managers drop what they have beyond. */
+int clf_way_set_size(struct clf_open *f, int64_t size);
+/* Of a file in CLF_WAY_CACHE. */
+int clf_way_count(struct clf_open *f, int manager, struct clf_manager_counts *counts);
 /* As clf_move, in the way that has been chosen. */
 int64_t clf_way_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at);
 /* Before the file is closed, or after a fork: what the way has is given back. */

@@ -165,7 +165,7 @@ static int device_ftruncate(void *state, off_t size)
 
     if (error == 0 && size > PATTERN_OFFSET_MAX)
         error = -EFBIG;
-    return error < 0 ? error : clf_file_set_size(f, size);
+    return error < 0 ? error : clf_way_set_size(f, size);
 }
 
 static int device_fsync(void *state)

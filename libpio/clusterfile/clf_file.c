@@ -105,9 +105,17 @@ int clf_file_set_size(struct clf_open *f, int64_t size)
     return error;
 }
 
+/* Managers may have written to parts that this client has not attached. */
 int clf_file_sync(struct clf_open *f)
 {
-    return ask_parts(f, N_CLF_SYNC, NULL, -1, NULL);
+    int error = 0;
+
+    if (f->elsewhere) {
+        want_all(f);
+        error = clf_parts_attach(f);
+        want_none(f);
+    }
+    return error < 0 ? error : ask_parts(f, N_CLF_SYNC, NULL, -1, NULL);
 }
 
 /* ---- Opening and closing ---- */
@@ -144,23 +152,35 @@ static int open_data(struct clf_open *f, bool made)
     return error;
 }
 
-int clf_file_again(const struct clf_open *f, struct clf_open **out)
+static int open_again(uint64_t handle, struct clf_layout *layout, bool borrows, uint32_t flags, struct clf_open **out)
 {
-    struct clf_open *again = calloc(1, sizeof *again);
+    struct clf_open *f = calloc(1, sizeof *f);
 
-    if (!again)
+    if (!f) {
+        if (!borrows)
+            clf_layout_free(layout);
         return -N_ENOMEM;
-    again->handle = f->handle;
-    again->layout = f->layout;
-    again->borrows = true;
-    again->flags = f->flags & N_O_ACCMODE;
-    again->stat = f->stat;
-    int error = open_data(again, true);
+    }
+    f->handle = handle;
+    f->layout = layout;
+    f->borrows = borrows;
+    f->flags = flags & N_O_ACCMODE;
+    int error = open_data(f, true);
     if (error < 0)
-        clf_file_close(again);
+        clf_file_close(f);
     else
-        *out = again;
+        *out = f;
     return error;
+}
+
+int clf_file_of(uint64_t handle, struct clf_layout *layout, struct clf_open **out)
+{
+    return open_again(handle, layout, false, N_O_RDWR, out);
+}
+
+int clf_file_again(const struct clf_open *f, struct clf_layout *layout, struct clf_open **out)
+{
+    return open_again(f->handle, layout ? layout : f->layout, !layout, f->flags, out);
 }
 
 /* The text of a layout; NULL: the default. The caller frees it. */

@@ -49,74 +49,95 @@ static int tell_servers(struct clf_open *f)
 
 /* ---- Who has ended ---- */
 
-static struct clf_question presence_question(const struct clf_members *m)
+static struct clf_question presence_question(const struct clf_open *f, uint32_t attachment, uint64_t number)
 {
-    struct clf_question q = clf_part_question(m->f, 0, N_CLF_GROUP);
+    struct clf_question q = clf_part_question(f, 0, N_CLF_GROUP);
 
-    q.r.attachment = m->presence;
-    q.r.handle = m->number | PRESENCE;
-    q.r.offset = (uint64_t)m->g.rank;
+    q.r.attachment = attachment;
+    q.r.handle = number | PRESENCE;
     return q;
 }
 
-/* Attaches part 0 a second time. */
-static int attach_presence(struct clf_members *m)
+int clf_presence_begin(struct clf_open *f, uint32_t *attachment)
 {
     struct clf_attached a;
-    struct clf_question q = clf_attach_question(m->f, 0, &a);
+    struct clf_question q = clf_attach_question(f, 0, &a);
     int error = clf_ask(&q, 1);
 
-    if (error == 0)
-        m->presence = a.attachment;
+    *attachment = error < 0 ? 0 : a.attachment;
     return error;
 }
 
-static int join_presence(const struct clf_members *m)
+int clf_presence_join(const struct clf_open *f, uint32_t attachment, uint64_t number, uint32_t member)
 {
-    struct clf_question q = presence_question(m);
+    struct clf_question q = presence_question(f, attachment, number);
 
+    q.r.offset = member;
     return clf_ask(&q, 1);
 }
 
-/* -N_ESRCH, with clf_why's line; 0: nobody that is known. */
-static int find_ended(struct clf_members *m)
+int clf_presence_ended(const struct clf_open *f, uint32_t attachment, uint64_t number, uint32_t *ended)
 {
-    uint32_t ended = 0;
-    struct clf_question q = presence_question(m);
+    struct clf_question q = presence_question(f, attachment, number);
 
-    if (m->ended == 0 && m->presence != 0) {
-        q.r.op = 1;
-        q.head = &ended;
-        q.head_bytes = sizeof ended;
-        if (clf_ask(&q, 1) == 0)
-            m->ended = (int)ended;
-    }
+    q.r.op = 1;
+    q.head = ended;
+    q.head_bytes = sizeof *ended;
+    return clf_ask(&q, 1);
+}
+
+uint64_t clf_presence_number(uint32_t attachment, uint32_t low)
+{
+    return (uint64_t)(attachment & INT32_MAX) << 32 | low;
+}
+
+void clf_presence_end(struct clf_open *f, uint32_t attachment)
+{
+    struct clf_question q = clf_part_question(f, 0, N_CLF_DETACH);
+
+    q.r.attachment = attachment;
+    if (attachment != 0)
+        clf_ask(&q, 1);
+}
+
+int clf_group_find_ended(void *members)
+{
+    struct clf_members *m = members;
+    uint32_t ended = 0;
+
+    if (m->ended == 0 && m->presence != 0 && clf_presence_ended(m->f, m->presence, m->number, &ended) == 0)
+        m->ended = (int)ended;
     return m->ended == 0 ? 0 : clf_fail(-N_ESRCH, "rank %d of the file's group has ended", m->ended - 1);
+}
+
+long clf_take(const struct clf_awaited *from, void *buf, long bytes, int (*find_ended)(void *ctx), void *ctx)
+{
+    uint64_t cycles = SECOND;
+
+    for (int i = 0; i < QUESTIONS && find_ended; i++) {
+        const long result = server_calls.take(buf, bytes, from->process, from->type, from->context, cycles);
+        int error = result == -N_EAGAIN ? find_ended(ctx) : 0;
+
+        if (result != -N_EAGAIN || error < 0)
+            return error < 0 ? error : result;
+        cycles = 2 * cycles < WAIT_MOST ? 2 * cycles : WAIT_MOST;
+    }
+    return server_calls.take(buf, bytes, from->process, from->type, from->context, FOR_EVER);
 }
 
 /* A group's take (group.h): waits for a message, or for the end of a member. */
 static int take(struct group *g, int process, void *buf, long bytes, int type)
 {
     struct clf_members *m = (struct clf_members *)g;
-    uint64_t cycles = SECOND;
-    long result = -N_EAGAIN;
+    const struct clf_awaited from = {process, type, g->context};
 
-    for (int i = 0; i < QUESTIONS && m->presence != 0; i++) {
-        result = server_calls.take(buf, bytes, process, type, g->context, cycles);
-        if (result != -N_EAGAIN)
-            return (int)result;
-        int error = find_ended(m);
-        if (error < 0)
-            return error;
-        cycles = 2 * cycles < WAIT_MOST ? 2 * cycles : WAIT_MOST;
-    }
-    return (int)server_calls.take(buf, bytes, process, type, g->context, FOR_EVER);
+    return (int)clf_take(&from, buf, bytes, m->presence != 0 ? clf_group_find_ended : NULL, m);
 }
 
 int clf_group_least(struct clf_members *m, int value)
 {
     int64_t least = value;
-    int result = find_ended(m);
+    int result = clf_group_find_ended(m);
 
     if (result == 0)
         result = group_all_reduce(&m->g, &least, 1, GROUP_INT64, GROUP_LEAST);
@@ -139,6 +160,8 @@ int clf_group_agree(struct clf_open *f, int error)
 {
     if (!f->members)
         return error;
+    if (f->elsewhere)
+        return clf_group_least(f->members, error);
     if (error == 0)
         error = clf_sight_all(f->layout, f->sight);
     int result = clf_group_least(f->members, error); /* nobody is in a call any more */
@@ -186,10 +209,21 @@ static int make_members(struct clf_open *f, struct group *g, struct clf_members 
     return m->room ? 0 : -N_ENOMEM;
 }
 
+int clf_group_make_room(struct clf_members *m, const struct clf_layout *l)
+{
+    const size_t own = clf_move_room(m->f->layout), other = clf_move_room(l);
+    void *room = realloc(m->room, own > other ? own : other);
+
+    if (!room)
+        return -N_ENOMEM;
+    m->room = room;
+    return 0;
+}
+
 /* The server gives no attachment's number twice, so no other group has this one, also of an earlier program. */
 static uint64_t number_of(const struct group *g, uint32_t presence)
 {
-    return (uint64_t)(presence & INT32_MAX) << 32 | (uint32_t)(g->process ? g->process[0] + 1 : 1);
+    return clf_presence_number(presence, (uint32_t)(g->process ? g->process[0] + 1 : 1));
 }
 
 int clf_group_set(struct clf_open *f, struct group *g)
@@ -198,16 +232,17 @@ int clf_group_set(struct clf_open *f, struct group *g)
 
     if (!g)
         return clf_fail(-N_EINVAL, "no group");
-    int error = f->folder || f->members
-                    ? clf_fail(-N_EINVAL, f->folder ? "a folder has no group" : "the file has a group")
-                    : make_members(f, g, &m);
+    int error = f->folder      ? clf_fail(-N_EINVAL, "a folder has no group")
+                : f->members   ? clf_fail(-N_EINVAL, "the file has a group")
+                : f->elsewhere ? clf_fail(-N_EINVAL, "a group is given before cache managers are")
+                               : make_members(f, g, &m);
     int64_t least = error; /* one that is refused lets nobody wait */
     const int told = group_all_reduce(g, &least, 1, GROUP_INT64, GROUP_LEAST);
     if (told < 0 || least < 0) {
         free_members(m);
         return error < 0 ? error : told < 0 ? told : (int)least;
     }
-    error = attach_presence(m);
+    error = clf_presence_begin(f, &m->presence);
     m->number = error < 0 ? 0 : number_of(g, m->presence);
     const int sent = group_broadcast(&m->g, &m->number, sizeof m->number, 0);
     f->members = m;
@@ -216,22 +251,18 @@ int clf_group_set(struct clf_open *f, struct group *g)
         return sent;
     }
     if (error == 0)
-        error = m->number == 0 ? -N_EIO : join_presence(m);
+        error = m->number == 0 ? -N_EIO : clf_presence_join(f, m->presence, m->number, (uint32_t)m->g.rank);
     return clf_group_agree(f, error);
 }
 
 void clf_group_end(struct clf_open *f, bool forked)
 {
     struct clf_members *m = f->members;
-    struct clf_question q;
 
     if (!m)
         return;
-    if (m->presence != 0 && !forked) {
-        q = clf_part_question(f, 0, N_CLF_DETACH);
-        q.r.attachment = m->presence;
-        clf_ask(&q, 1);
-    }
+    if (!forked)
+        clf_presence_end(f, m->presence);
     free_members(m);
     f->members = NULL;
 }

@@ -221,6 +221,26 @@ int clf_layout_make(const struct pattern *pattern, const struct clf_place *place
     return error;
 }
 
+int clf_layout_managers(const struct clf_layout *of, const struct clf_dealing *d, struct clf_layout **out)
+{
+    struct clf_layout *l = calloc(1, sizeof *l);
+    int error = l ? pattern_stripe(d->block, d->managers, &l->pattern) : -N_ENOMEM;
+
+    if (error == 0) {
+        l->pattern->displacement = of->pattern->displacement;
+        l->volumes = (uint32_t)d->managers;
+        l->volume = calloc(l->volumes, sizeof *l->volume);
+        error = l->volume ? place_parts(l) : -N_ENOMEM;
+    }
+    for (uint32_t i = 0; error == 0 && i < l->volumes; i++)
+        l->volume[i] = CLF_MANAGER_AT + (uint32_t)d->node[i];
+    if (error < 0)
+        clf_layout_free(l);
+    else
+        *out = l;
+    return error;
+}
+
 /* ---- Text ---- */
 
 long clf_layout_format(const struct clf_layout *l, char *text, size_t bytes)

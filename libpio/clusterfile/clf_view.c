@@ -1,4 +1,6 @@
 /* Setting a file's view [P3 sections 4.2.3, 6.3.1] (clf_client.h). */
+#include <stdlib.h>
+
 #include "libpio/clusterfile/clf_client.h"
 #include "libpio/map/falls.h"
 #include "vertex/contract/errors.h"
@@ -11,6 +13,19 @@ int64_t clf_view_rank(const struct clf_sight *s, int64_t x)
 int64_t clf_view_file(const struct clf_sight *s, int64_t at)
 {
     return pattern_file(s->pattern, 0, at);
+}
+
+int clf_view_copy(const struct pattern *p, int32_t element, struct pattern **view)
+{
+    const int64_t bytes = pattern_pack(p, element, NULL, 0);
+    void *packed = bytes > 0 ? malloc((size_t)bytes) : NULL;
+
+    if (!packed)
+        return bytes < 0 ? (int)bytes : -N_ENOMEM;
+    pattern_pack(p, element, packed, (size_t)bytes);
+    int error = pattern_unpack(packed, (size_t)bytes, view);
+    free(packed);
+    return error;
 }
 
 int clf_view_whole(const struct clf_layout *l, struct pattern **view)
@@ -56,7 +71,7 @@ static int set(struct clf_open *f, struct pattern *view)
     if (error < 0)
         return error;
     for (uint32_t p = 0; p < f->layout->parts; p++)
-        f->part[p].wanted = s->meet[p].seen && !s->meet[p].plain && !f->lists;
+        f->part[p].wanted = s->meet[p].seen && !s->meet[p].plain && !f->lists && !f->elsewhere;
     error = clf_sight_tell(f, s);
     if (error < 0) {
         clf_sight_free(f->layout, s);

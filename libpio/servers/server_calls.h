@@ -17,6 +17,10 @@ struct server_calls {
     /* Receives a message in a context, as trap_read_context, if it is there within so many cycles (UINT64_MAX: waits
      * for ever); else -N_EAGAIN. */
     long (*take)(void *buf, long bytes, int process, int type, int context, uint64_t cycles);
+    /* As trap_cwrite. */
+    long (*send)(const void *buf, long bytes, long dest, long type, long context);
+    /* How many nodes the job has. */
+    int (*nodes)(void);
 };
 
 extern const struct server_calls server_calls;

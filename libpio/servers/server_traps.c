@@ -20,4 +20,10 @@ static long take(void *buf, long bytes, int process, int type, int context, uint
     return trap_read_context(buf, bytes, &process, &type, context);
 }
 
-const struct server_calls server_calls = {trap_striped, trap_requeststart, trap_requestend, trap_requesttest, take};
+static int nodes(void)
+{
+    return trap_self()->nodes;
+}
+
+const struct server_calls server_calls = {
+    trap_striped, trap_requeststart, trap_requestend, trap_requesttest, take, trap_cwrite, nodes};

@@ -158,6 +158,69 @@ Test(clf, a_piece_costs_a_server_and_a_client_few_cycles)
     outcome_free(&o);
 }
 
+/* ---- Cache managers ---- */
+
+static struct ncube_run cached(const char *nodes, const char *managers, const char *what, const char *seed)
+{
+    return (struct ncube_run){.dim = "3",
+                              .program = "guest/clf_cached",
+                              .args = {nodes, managers, what, seed, ":", "-n", managers, "examples/pio_cache", "256"},
+                              .options = {"-n", nodes}};
+}
+
+/* Blocks of managers are one way among others: numbers that do not divide, and more managers than nodes. */
+Test(clf, what_a_view_shows_does_not_depend_on_cache_managers)
+{
+    static const char *const of[][3] = {{"3", "2", "1"}, {"5", "3", "2"}, {"1", "1", "3"}, {"3", "5", "4"}};
+    static const char *const caches[] = {"", "cache_kb = 96; write = \"back\";"};
+
+    for (int i = 0; i < 4; i++) {
+        char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, caches[i % 2], "");
+        struct ncube_run r = cached(of[i][0], of[i][1], "random", of[i][2]);
+
+        r.machine = machine;
+        struct outcome o = ncube_run(&r);
+        outcome_expect(&o, of[i][2], 0, "passed\n", "");
+        outcome_free(&o);
+        images_check(folder, VOLUMES);
+        free(machine);
+        folder_remove(folder);
+    }
+}
+
+Test(clf, what_cache_managers_have_read_comes_from_them)
+{
+    struct outcome o = run(cached("3", "2", "views", "1"), "", "", false);
+
+    outcome_expect(&o, "views", 0, "passed\n", "");
+    outcome_free(&o);
+}
+
+Test(clf, bad_managers_are_refused_in_a_line)
+{
+    struct outcome o = run(cached("3", "2", "errors", "1"), "", "", false);
+
+    outcome_expect(&o, "errors", 0, "passed\n", "");
+    outcome_free(&o);
+}
+
+Test(clf, a_cache_manager_that_ends_is_named_and_takes_nothing_with_it)
+{
+    struct outcome o = run(cached("3", "2", "ends", "1"), "", "", false);
+
+    outcome_expect(&o, "ends", 0, "passed\n", "");
+    outcome_free(&o);
+}
+
+Test(clf, a_member_that_ends_in_a_call_to_cache_managers_is_named)
+{
+    struct outcome o = run(cached("3", "2", "member", "1"), "", "", false);
+
+    cr_expect_eq(o.status, 0, "%s%s", o.out, o.err);
+    cr_expect(strstr(o.out, "node 0 passed") && strstr(o.out, "node 1 passed"), "%s%s", o.out, o.err);
+    outcome_free(&o);
+}
+
 Test(clf, a_dead_volume_is_an_error_of_its_bytes_only)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/clf", .args = {"dead"}}, "",
@@ -195,4 +258,11 @@ Test(clf, repeats_every_event)
 
     ncube_must_repeat_on(&images, (struct ncube_run){.dim = "2", .program = "guest/clf", .args = {"calls"}},
                          "passed\n");
+}
+
+Test(clf, cache_managers_repeat_every_event)
+{
+    const struct images_of_test images = {VOLUMES, 8192, 4096, plain_machine};
+
+    ncube_must_repeat_on(&images, cached("3", "2", "random", "5"), "passed\n");
 }
