@@ -2,17 +2,20 @@
  * The measurements of the thesis on Clusterfile [P3 chapter 8]: the nodes write and then read a matrix of n x n bytes,
  * each its part of it, by one call.
  *
- *   clfbench WAY [n=N] [view=bb|sb|cc] [k=K] [layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES] [buffer=BYTES]
- *            [fresh=1]
+ *   clfbench WAY [n=N] [view=bb|sb|sc|cc] [k=K] [layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES] [buffer=BYTES]
+ *            [fresh=1] [managers=M] [cold=1]
  *
  *   WAY        view        servers know the views                     directed    a collective call: disk-directed
  *              list        requests name the places                   two-phase   a collective call: two phases
- *              sieve       reads by data sieving; writes as view
- *   view       (BLOCK,BLOCK), (*,BLOCK), (CYCLIC(k),CYCLIC(k)); k=0: n / nodes
+ *              sieve       reads by data sieving; writes as view       cached      a collective call: cache managers
+ *   view       (BLOCK,BLOCK), (*,BLOCK), (*,CYCLIC(k)), (CYCLIC(k),CYCLIC(k)); k=0: n / nodes
  *   layout     stripes of 64 KB over all servers, or (*,BLOCK), a subfile for each node
  *   servers    how many volumes have it; 0: all
  *   holders, block, buffer    struct clf_method's
  *   fresh=1    the first write is timed, else the second, for which the blocks are there
+ *   managers   how many of the job's nodes have cache managers: the last ones, which run another program, pio_cache;
+ *              the others run this one
+ *   cold=1     the managers drop what they have before the read
  *
  * The number of nodes is a square. A time is from a barrier before the call to one behind it. What has been read is
  * checked. Prints a line for each direction, with the counts of all nodes:
@@ -23,6 +26,8 @@
  * view_us is what a view costs, the greatest of all nodes: the time of setting it, and what the first read by it takes
  * longer than the second, which is the one that is timed. The nodes set the views of a collective file together, and
  * view_us is the time of that.
+ * Of cached, the line has as well what the managers have done since they began: hits=... misses=... (blocks of 4 KB)
+ * served=... (bytes that the servers have sent them).
  */
 #include <clf.h>
 #include <errno.h>
@@ -38,13 +43,14 @@
 #define NAME   "/clf/matrix"
 #define STRIPE 65536
 
-enum way { VIEW, LIST, SIEVE, DIRECTED, TWO_PHASE, WAYS };
-static const char *const way_names[WAYS] = {"view", "list", "sieve", "directed", "two-phase"};
-static const enum clf_way methods[WAYS] = {CLF_WAY_VIEW, CLF_WAY_LIST, CLF_WAY_SIEVE, CLF_WAY_VIEW, CLF_WAY_TWO_PHASE};
+enum way { VIEW, LIST, SIEVE, DIRECTED, TWO_PHASE, CACHED, WAYS };
+static const char *const way_names[WAYS] = {"view", "list", "sieve", "directed", "two-phase", "cached"};
+static const enum clf_way methods[WAYS] = {CLF_WAY_VIEW, CLF_WAY_LIST,      CLF_WAY_SIEVE,
+                                           CLF_WAY_VIEW, CLF_WAY_TWO_PHASE, CLF_WAY_CACHE};
 
 static struct {
     enum way way;
-    int n, k, servers, holders, block, buffer, fresh, by_columns;
+    int n, k, servers, holders, block, buffer, fresh, by_columns, managers, cold;
     char view[4];
 } o = {.n = 256, .view = "bb"};
 
@@ -63,8 +69,9 @@ static void usage(const char *word)
 {
     if (all.rank == 0)
         fprintf(stderr,
-                "clfbench: '%s'; usage: clfbench view|list|sieve|directed|two-phase [n=N] [view=bb|sb|cc] [k=K] "
-                "[layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES] [buffer=BYTES] [fresh=1]\n",
+                "clfbench: '%s'; usage: clfbench view|list|sieve|directed|two-phase|cached [n=N] [view=bb|sb|sc|cc] "
+                "[k=K] [layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES] [buffer=BYTES] [fresh=1] "
+                "[managers=M] [cold=1]\n",
                 word);
     exit(2);
 }
@@ -74,8 +81,9 @@ static void read_word(const char *word)
     const struct {
         const char *key;
         int *value;
-    } keys[] = {{"n", &o.n},         {"k", &o.k},           {"servers", &o.servers}, {"holders", &o.holders},
-                {"block", &o.block}, {"buffer", &o.buffer}, {"fresh", &o.fresh}};
+    } keys[] = {{"n", &o.n},         {"k", &o.k},           {"servers", &o.servers},
+                {"block", &o.block}, {"buffer", &o.buffer}, {"holders", &o.holders},
+                {"fresh", &o.fresh}, {"cold", &o.cold},     {"managers", &o.managers}};
     const size_t length = strcspn(word, "=");
     size_t i = 0;
     char *end;
@@ -138,6 +146,8 @@ static struct pattern *view(void)
         return columns();
     if (strcmp(o.view, "bb") == 0)
         sprintf(text, "array %dx%dx1 block,block on %dx%d", o.n, o.n, side, side);
+    else if (strcmp(o.view, "sc") == 0)
+        sprintf(text, "array %dx%dx1 *,cyclic(%d) on 1x%d", o.n, o.n, o.k, all.size);
     else if (strcmp(o.view, "cc") == 0)
         sprintf(text, "array %dx%dx1 cyclic(%d),cyclic(%d) on %dx%d", o.n, o.n, o.k, o.k, side, side);
     else
@@ -173,14 +183,20 @@ static double greatest(double x)
     return x;
 }
 
-static void choose_way(int fd)
+static void set_method(int fd, enum clf_way way)
 {
-    struct clf_method method = {.way = methods[o.way], .holders = o.holders, .block = o.block, .buffer = o.buffer};
+    const struct clf_method method = {
+        .way = way, .holders = o.holders, .block = o.block, .buffer = o.buffer, .managers = o.managers};
 
-    if (o.way >= DIRECTED && clf_fcntl(fd, CLF_F_COLLECTIVE, &all) < 0)
-        fail("CLF_F_COLLECTIVE");
     if (clf_fcntl(fd, CLF_F_METHOD, &method) < 0)
         fail("CLF_F_METHOD");
+}
+
+static void choose_way(int fd)
+{
+    if (o.way >= DIRECTED && clf_fcntl(fd, CLF_F_COLLECTIVE, &all) < 0)
+        fail("CLF_F_COLLECTIVE");
+    set_method(fd, methods[o.way]);
 }
 
 static double set_view(int fd)
@@ -210,10 +226,32 @@ static double move(int fd, bool writes)
     return amicclk() - begin;
 }
 
-static void print_line(const char *op, double us, double view_us, const struct clf_counts *a,
-                       const struct clf_counts *b)
+struct measured {
+    double us;
+    struct clf_counts before, after;
+    struct clf_manager_counts managers;
+};
+
+/* What all managers have done, as rank 0 knows. */
+static struct clf_manager_counts ask_managers(int fd)
 {
-    const double size = (double)o.n * o.n;
+    struct clf_manager_counts c, sum = {0};
+
+    for (int i = 0; i < o.managers && o.way == CACHED && all.rank == 0; i++) {
+        if (clf_manager_count(fd, i, &c) < 0)
+            fail("clf_manager_count");
+        sum.hits += c.hits;
+        sum.misses += c.misses;
+        sum.read += c.read;
+    }
+    group_barrier(&all);
+    return sum;
+}
+
+static void print_line(const char *op, const struct measured *m, double view_us)
+{
+    const struct clf_counts *a = &m->before, *b = &m->after;
+    const double size = (double)o.n * o.n, us = greatest(m->us);
     int64_t count[] = {(int64_t)(b->calls - a->calls),
                        (int64_t)(b->requests - a->requests),
                        (int64_t)(b->bytes - a->bytes),
@@ -223,14 +261,17 @@ static void print_line(const char *op, double us, double view_us, const struct c
                        (int64_t)b->view_bytes};
 
     group_all_reduce(&all, count, sizeof count / sizeof *count, GROUP_INT64, GROUP_SUM);
-    us = greatest(us);
     if (all.rank > 0)
         return;
     printf("clf op=%s way=%s n=%d bytes=%.0f us=%.1f mb_s=%.4f view_us=%.1f calls=%lld requests=%lld moved=%lld "
-           "lists=%lld gathered=%lld views=%lld view_bytes=%lld\n",
+           "lists=%lld gathered=%lld views=%lld view_bytes=%lld",
            op, way_names[o.way], o.n, size, us, size / 1048576 / (us / 1e6), view_us, (long long)count[0],
            (long long)count[1], (long long)count[2], (long long)count[3], (long long)count[4], (long long)count[5],
            (long long)count[6]);
+    if (o.way == CACHED)
+        printf(" hits=%lld misses=%lld served=%lld", (long long)m->managers.hits, (long long)m->managers.misses,
+               (long long)m->managers.read);
+    printf("\n");
 }
 
 static void check_data(void)
@@ -242,22 +283,30 @@ static void check_data(void)
         }
 }
 
-/* The second of two moves, but of a fresh write. Returns its time; *more: how much longer the first took. */
-static double timed_move(int fd, bool writes, double *more, struct clf_counts counts[2])
+/* The second of two moves, but of a fresh write and of a cold read. *more: how much longer the first took. */
+static struct measured timed_move(int fd, bool writes, double *more)
 {
-    const double first = writes && o.fresh ? 0 : greatest(move(fd, writes));
+    const double first = (writes ? o.fresh : o.cold) ? 0 : greatest(move(fd, writes));
+    struct measured m;
 
-    clf_count(&counts[0]);
-    const double us = move(fd, writes);
-    clf_count(&counts[1]);
-    *more = first - greatest(us);
-    return us;
+    clf_count(&m.before);
+    m.us = move(fd, writes);
+    clf_count(&m.after);
+    m.managers = ask_managers(fd);
+    *more = first - greatest(m.us);
+    return m;
+}
+
+/* The managers forget the file. */
+static void cool(int fd)
+{
+    set_method(fd, CLF_WAY_VIEW);
+    set_method(fd, methods[o.way]);
 }
 
 static void measure(int fd)
 {
-    struct clf_counts counts[2][2];
-    double view_us, us[2], more;
+    double view_us, more;
 
     choose_way(fd);
     view_us = set_view(fd);
@@ -266,22 +315,39 @@ static void measure(int fd)
         fail("malloc");
     for (int64_t i = 0; i < bytes; i++)
         data[i] = byte_of(i);
-    us[0] = timed_move(fd, true, &more, counts[0]);
+    const struct measured written = timed_move(fd, true, &more);
     if (o.way < DIRECTED)
         view_us = set_view(fd);
     memset(data, 0, (size_t)bytes);
-    us[1] = timed_move(fd, false, &more, counts[1]);
+    if (o.cold)
+        cool(fd);
+    const struct measured read = timed_move(fd, false, &more);
     if (o.way < DIRECTED && more > 0)
         view_us += more;
     check_data();
-    print_line("write", us[0], view_us, &counts[0][0], &counts[0][1]);
-    print_line("read", us[1], view_us, &counts[1][0], &counts[1][1]);
+    print_line("write", &written, view_us);
+    print_line("read", &read, view_us);
+}
+
+/* Of the nodes without managers, which come first. */
+static void make_group(int argc, char **argv)
+{
+    int managers = 0;
+
+    for (int i = 2; i < argc; i++)
+        sscanf(argv[i], "managers=%d", &managers);
+    const int size = ncubesize() - managers;
+    int *member = size > 0 ? malloc((size_t)size * sizeof *member) : NULL;
+    for (int r = 0; member && r < size; r++)
+        member[r] = r;
+    if (group_make(&all, managers == 0 ? NULL : member, size) < 0)
+        fail("group_make");
+    free(member);
 }
 
 int main(int argc, char **argv)
 {
-    if (group_make(&all, NULL, ncubesize()) < 0)
-        fail("group_make");
+    make_group(argc, argv);
     read_arguments(argc, argv);
     int fd = make_file();
     measure(fd);

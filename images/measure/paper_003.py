@@ -12,6 +12,9 @@ NODES = 16
 BLANK = Images("--block=4K", "16M")
 VIEWS = {"bb": "(BLOCK, BLOCK)", "sb": "(*, BLOCK)", "cc": "(CYCLIC(n/p), CYCLIC(n/p))"}
 WAYS = {"view": "view I/O", "list": "list I/O", "sieve": "data sieving", "two-phase": "extended two-phase"}
+CACHED_VIEWS = {"cc": "(CYCLIC(k), CYCLIC(k))", "sc": "(*, CYCLIC(k))"}
+CACHED_K = 128
+CACHE_KB = 24576  # of one manager: all of the largest matrix
 PAPER_CALLS = {1024: 1504, 2048: 2992, 3072: 4480, 4096: 5968}  # Table 8.1, list I/O; 16 of the others
 PAPER_OFFSETS = {1024: 196608, 2048: 393216, 3072: 589824, 4096: 786432}  # Table 8.2
 PAPER_SIEVED = {1024: 13628416, 2048: 54519808, 3072: 114285568, 4096: 150982656}  # Table 8.3
@@ -25,6 +28,8 @@ class Study:
         self.grains = [8, 16, 32, 64, 128, 256] if full else [8]
         self.servers = [4, 8, 16] if full else [4, 16]
         self.collective_n = 2048 if full else 1024
+        self.managers = [1, 2, 4, 8, 16] if full else [1, 4, 16]
+        self.cached_n = [2048, 4096] if full else [2048]
         self.results = {}
 
     def run(self, way, n, settings=(), **words):
@@ -35,8 +40,11 @@ class Study:
             del words["layout"]
         named = ["n=%d" % n] + ["%s=%s" % pair for pair in sorted(words.items())]
         options = [word for setting in settings for word in ("--set", setting)]
-        run = self.lab.run("-d", 4, *options, self.lab.example("clfbench"), way, *named, machine=self.machine.text,
-                           images=BLANK)
+        managers = words.get("managers", 0)
+        nodes = ["-d", 5, "-n", NODES] if managers else ["-d", 4]
+        more = [":", "-n", managers, self.lab.example("pio_cache"), CACHE_KB] if managers else []
+        run = self.lab.run(*nodes, *options, self.lab.example("clfbench"), way, *named, *more,
+                           machine=self.machine.text, images=BLANK)
         lines = {line["op"]: line for line in run.lines if "mb_s" in line}
         self.results[(way, *named, *settings)] = list(lines.values())
         return lines
@@ -217,7 +225,69 @@ def section_grain(x, page):
                    speedup("write", "extended"), speedup("read", "extended"))])
 
 
+# ---- Figures 8.20 and 8.21
+
+
+def cached(x, view, n, managers, cold=0):
+    words = {"cold": 1} if cold else {}
+    return x.run("cached", n, view=view, k=CACHED_K, managers=managers, **words)["read"]
+
+
+def cached_speedup(x, view, n):
+    """Of warm reads, from one manager to the most."""
+    return float(cached(x, view, n, x.managers[-1])["mb_s"]) / float(cached(x, view, n, x.managers[0])["mb_s"])
+
+
+def gain_of_cache(x, view, n, servers):
+    """Of warm reads from the most managers over disk-directed reads from so many servers' caches."""
+    return float(cached(x, view, n, x.managers[-1])["mb_s"]) / served_directly(x, view, n, servers)
+
+
+def served_directly(x, view, n, servers):
+    return x.mb_s("directed", n, "read", view=view, k=CACHED_K, servers=servers)
+
+
+def section_cache(x, page):
+    page.paragraph("Collective reads through cache managers on nodes of their own, in blocks of 16 KB, k = %d, on "
+                   "stripes over 16 servers that have all data in their caches. Cold: the managers have nothing, and "
+                   "get each byte from the servers once. Warm: they have all, and the servers are not asked. Beside "
+                   "it, disk-directed reads from the caches of few servers and of many." % CACHED_K)
+    cases = [(view, n, managers) for view in CACHED_VIEWS for n in x.cached_n for managers in x.managers]
+    each(lambda view, n, managers, cold: cached(x, view, n, managers, cold),
+         [(*case, cold) for case in cases for cold in (0, 1)])
+
+    few_and_many = x.servers[0], x.servers[-1]
+    each(lambda view, n, servers: served_directly(x, view, n, servers),
+         [(view, n, servers) for view in CACHED_VIEWS for n in x.cached_n for servers in few_and_many])
+
+    def row(view, n, managers):
+        cold, warm = cached(x, view, n, managers, 1), cached(x, view, n, managers)
+        one = float(cached(x, view, n, x.managers[0])["mb_s"])
+        return ["%s, n = %d" % (CACHED_VIEWS[view], n), str(managers), "%.3f" % float(cold["mb_s"]), cold["served"],
+                "%.3f" % float(warm["mb_s"]), warm["served"], "%.1f" % (float(warm["mb_s"]) / one)] + \
+               ["%.3f" % served_directly(x, view, n, servers) for servers in few_and_many]
+
+    page.table("view|managers|cold, MB/s|bytes from servers|warm, MB/s|bytes from servers|speedup of warm|"
+               "disk-directed, %d servers, MB/s|%d servers" % few_and_many, row, cases)
+    page.items(["From %d to %d managers, warm: %s (paper: up to 6.8 and 7.3)."
+                % (x.managers[0], x.managers[-1],
+                   ", ".join("%s of n = %d %.1f times" % (CACHED_VIEWS[view], n, cached_speedup(x, view, n))
+                             for view in CACHED_VIEWS for n in x.cached_n))])
+
+
 # ---- The claims
+
+
+def claim_of_cache(x):
+    n, most = x.cached_n[-1], x.managers[-1]
+    gain = [gain_of_cache(x, view, n, servers) for servers in (x.servers[0], x.servers[-1]) for view in CACHED_VIEWS]
+    speedup = [cached_speedup(x, view, n) for view in CACHED_VIEWS]
+    return ("Claim 7, a cooperative cache improves scalability and performance of reads: scalability %s, %.1f and %.1f "
+            "times from %d to %d managers; performance %s with %d servers and %s with %d: warm reads are %.2f and "
+            "%.2f, and %.2f and %.2f times as fast as disk-directed ones from the servers' caches, n = %d."
+            % ("held" if min(speedup) > 1 else "not held", *speedup, x.managers[0], most,
+               "held" if min(gain[:2]) > 1 else "not held", x.servers[0],
+               "held" if min(gain[2:]) > 1 else "not held", x.servers[-1], *gain, n))
 
 
 def section_claims(x, page):
@@ -254,7 +324,7 @@ def section_claims(x, page):
         "Claim 6, collective I/O beats two-phase I/O: %s for k = %d; against the better of both ways disk-directed "
         "I/O is %.2f times as fast in writing and %.2f in reading with %d servers, %.2f and %.2f with %d."
         % (held[min(few + many) > 1], x.grains[0], *few, x.servers[0], *many, x.servers[-1]),
-        "Claim 7, a cooperative cache: not measured, as there are no cache managers."])
+        claim_of_cache(x)])
 
 
 SECTIONS = [
@@ -263,6 +333,7 @@ SECTIONS = [
     ("match", "Figures 8.3 to 8.6: matching layouts", section_match),
     ("overhead", "Figures 8.7 and 8.8: what a view costs", section_overhead),
     ("grain", "Figures 8.10 to 8.13: granularity", section_grain),
+    ("cache", "Figures 8.20 and 8.21: the cooperative cache", section_cache),
     ("claims", "The claims", section_claims)]
 
 study = Study

@@ -312,10 +312,9 @@ int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, u
         if (error == 0 && at + n > size)
             inode->size_bytes = at + n;
         if (error == 0)
-            error = ext2_cached.write(
-                inode, at >> BLOCK_SHIFT,
-                (struct ext2_span){run.first, (uint32_t)(at % BLOCK_BYTES), n, fresh ? 0 : 1},
-                (const uint8_t *)buf + done);
+            error = ext2_cached.write(inode, at >> BLOCK_SHIFT,
+                                      (struct ext2_span){run.first, (uint32_t)(at % BLOCK_BYTES), n, fresh ? 0 : 1},
+                                      (const uint8_t *)buf + done);
         if (error < 0) {
             inode->size_bytes = size;
             return done > 0 ? (int64_t)done : error_of((struct cached_file *)inode, error);
