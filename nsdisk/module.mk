@@ -17,7 +17,7 @@ NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c
 NSDISK_CLF := $(addprefix nsdisk/clusterfile/,clf_access.c clf_name.c clf_parts.c clf_part.c clf_record.c \
     clf_rounds.c clf_server.c)
 # The program of a cache manager, beside libpio
-MANAGER_SRCS := $(addprefix nsdisk/managers/,cached_file.c manager_part.c pio_cache.c) \
+MANAGER_SRCS := $(addprefix nsdisk/managers/,cached_file.c manager_part.c peers.c pio_cache.c) \
     $(addprefix nsdisk/clusterfile/,clf_access.c clf_parts.c clf_record.c clf_rounds.c clf_server.c) $(NSDISK_DATA) \
     nsdisk/ext2/ext2_cached.c nsdisk/serve/merge.c nsdisk/serve/view.c
 NSDISK_FAMILIES := nsdisk/serve/families.c $(NSDISK_CFS) $(NSDISK_CLF)

@@ -1,6 +1,5 @@
 /* Attachments to the parts of an open file (clf_client.h). */
 #include <stdlib.h>
-#include <string.h>
 
 #include "libpio/clusterfile/clf_client.h"
 #include "vertex/contract/errors.h"
@@ -25,8 +24,8 @@ struct clf_question clf_attach_question(const struct clf_open *f, uint32_t p, st
     if (f->managers) {
         q.r.offset = (uint64_t)f->managers->block;
         q.r.second = (uint16_t)f->managers->n;
-        q.data = f->managers->text;
-        q.bytes = strlen(f->managers->text);
+        q.data = f->managers->data;
+        q.bytes = f->managers->bytes;
         q.r.bytes = (uint32_t)q.bytes;
     }
     return q;

@@ -127,7 +127,8 @@ int clf_ask(struct clf_question *q, uint32_t n);
 struct clf_managers {
     struct clf_managers *next;
     struct clf_open *of; /* the file at its servers */
-    char *text;          /* of its layout */
+    char *data;          /* what they are told of it (clusterfile.h), of so many bytes */
+    size_t bytes;
     int64_t block;
     int32_t n;
     struct clf_manager_at {

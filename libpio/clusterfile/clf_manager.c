@@ -147,24 +147,37 @@ static const struct clf_carrier carrier = {start, end};
 
 /* ---- Managers of a file ---- */
 
+/* What a manager is told of the file: the managers' nodes, and the layout. */
+static long describe(const struct clf_layout *of, const struct clf_layout *l, char *data)
+{
+    const size_t nodes_bytes = l->parts * sizeof(int32_t);
+
+    for (uint32_t i = 0; i < l->parts; i++)
+        memcpy(data + i * sizeof(int32_t), &(int32_t){(int32_t)(l->volume[i] - CLF_MANAGER_AT)}, sizeof(int32_t));
+    const long n = clf_layout_format(of, data + nodes_bytes, CLF_TEXT_BYTES + 1);
+    return n < 0 ? n : (long)nodes_bytes + n;
+}
+
 int clf_managers_new(struct clf_open *of, const struct clf_layout *l, int64_t block, struct clf_managers **out)
 {
     struct clf_managers *m = calloc(1, sizeof *m + l->parts * sizeof m->at[0]);
-    char *text = malloc(CLF_TEXT_BYTES + 1);
-    long n = m && text ? clf_layout_format(of->layout, text, CLF_TEXT_BYTES + 1) : -N_ENOMEM;
+    char *data = malloc(l->parts * sizeof(int32_t) + CLF_TEXT_BYTES + 1);
+    long n = m && data ? describe(of->layout, l, data) : -N_ENOMEM;
+    int error = n < 0 ? (int)n : n > (long)CLF_ATTACH_MOST ? -N_E2BIG : 0;
 
-    if (n >= 0) { /* the first part's server tells of ends */
+    if (error == 0) { /* the first part's server tells of ends */
         of->part[0].wanted = true;
-        n = clf_parts_attach(of);
+        error = clf_parts_attach(of);
         of->part[0].wanted = false;
     }
-    if (n < 0) {
-        free(text);
+    if (error < 0) {
+        free(data);
         free(m);
-        return (int)n;
+        return error;
     }
     m->of = of;
-    m->text = text;
+    m->data = data;
+    m->bytes = (size_t)n;
     m->block = block;
     m->n = (int32_t)l->parts;
     for (int32_t i = 0; i < m->n; i++)
@@ -211,6 +224,6 @@ void clf_managers_free(struct clf_managers *m)
         link = &(*link)->next;
     if (*link)
         *link = m->next;
-    free(m->text);
+    free(m->data);
     free(m);
 }

@@ -216,6 +216,8 @@ static int make_room(struct data_cache *d, struct data_block **out)
 void data_block_become(struct data_cache *d, struct data_block *b, uint32_t number)
 {
     if (b->at.number != NOT_INDEXED) {
+        if (d->evicted && b->valid != 0)
+            d->evicted(d->evicted_ctx, b->at.number << d->parts_shift, b->valid, b->bytes);
         data_parts_drop(d, b, UINT32_MAX);
         index_remove(&d->index, &b->at);
     }
@@ -424,6 +426,38 @@ void data_cache_ahead(struct data_cache *d, uint32_t first, uint32_t count)
 {
     data_take_in(d);
     data_cache_ask_ahead(d, first, count);
+}
+
+/* ---- Blocks that go elsewhere ---- */
+
+void data_cache_tell_evictions(struct data_cache *d,
+                               void (*evicted)(void *ctx, uint32_t first, uint32_t valid, const uint8_t *bytes),
+                               void *ctx)
+{
+    d->evicted = evicted;
+    d->evicted_ctx = ctx;
+}
+
+void data_cache_keep(struct data_cache *d, uint32_t part, const uint8_t *bytes)
+{
+    struct data_block *b;
+    uint32_t bit;
+
+    if (data_block_get(d, part, &b, &bit) < 0)
+        return;
+    data_parts_clean(d, b, bit);
+    memcpy(data_part_at(d, b, part), bytes, d->part_bytes);
+    b->valid |= bit;
+    data_use(d, b, bit);
+}
+
+uint32_t data_cache_free_blocks(const struct data_cache *d)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < d->count; i++)
+        n += (d->block[i].valid | d->block[i].partial) == 0;
+    return n;
 }
 
 /* ---- Dropping ---- */

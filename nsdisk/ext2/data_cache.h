@@ -159,4 +159,16 @@ int data_cache_settle(struct data_cache *d, uint32_t part);
 /* Writes every dirty part, neighbours by one command, and waits. -N_EIO: some are still dirty. */
 int data_cache_flush(struct data_cache *d);
 
+/* ---- Blocks that go elsewhere (nsdisk/managers/peers.h) ---- */
+
+/* Has `evicted` called before a block makes room for another one: its first part, a bit for each part that is valid,
+ * and the bytes of all. */
+void data_cache_tell_evictions(struct data_cache *d,
+                               void (*evicted)(void *ctx, uint32_t first, uint32_t valid, const uint8_t *bytes),
+                               void *ctx);
+/* Keeps a part that is clean, if there is room, which it makes as a read does. On the fiber. */
+void data_cache_keep(struct data_cache *d, uint32_t part, const uint8_t *bytes);
+/* How many blocks have nothing. */
+uint32_t data_cache_free_blocks(const struct data_cache *d);
+
 #endif

@@ -87,6 +87,8 @@ struct data_cache {
     uint32_t under_way[2];        /* transfers that read, that write */
     uint32_t waiting;             /* requests, the fiber's too */
     struct drive_cache_counts counts;
+    void (*evicted)(void *ctx, uint32_t first, uint32_t valid, const uint8_t *bytes); /* or NULL */
+    void *evicted_ctx;
 };
 
 static inline uint32_t data_log2(uint32_t n)

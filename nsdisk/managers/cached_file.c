@@ -1,7 +1,8 @@
 /*
  * Files whose blocks are cached (manager.h): what ext2.h declares of files, without a volume.
  *
- *   part of the data cache   slot << SLOT_SHIFT | block of 4 KB in the view      slot 0: none, as block 0 of a volume
+ *   part of the data cache   slot << SLOT_SHIFT | block of 4 KB in the view      slot 0: none, as block 0 of a volume;
+ *                                                                            from GUEST_SLOTS on: peers.h
  *
  * The data cache's disk is the servers. A command reads and writes no more than the file has; what is behind its end is
  * zeros.
@@ -11,6 +12,7 @@
 
 #include "libpio/map/window.h"
 #include "nsdisk/managers/manager.h"
+#include "nsdisk/managers/peers.h"
 #include "vertex/contract/errors.h"
 
 #define BLOCK_SHIFT   12u
@@ -22,8 +24,10 @@
 #define CACHED_BLOCK  16384u /* evicted together */
 #define GROUP_BLOCKS  8u     /* fetched together */
 
+_Static_assert(CACHED_BLOCK == PEER_PARTS * BLOCK_BYTES && GROUP_BLOCKS * PEER_PARTS <= 32, "bits of parts");
+
 static struct ext2 volume;
-static struct cached_file *slot_of[SLOTS]; /* by slot; the last is none, as the cache has a use for the number -1 */
+static struct cached_file *slot_of[GUEST_SLOTS]; /* by slot */
 static uint64_t read_bytes, written_bytes;
 
 static uint32_t slot_at(const struct ext2_inode *inode)
@@ -50,22 +54,57 @@ static uint64_t clip(const struct cached_file *f, int64_t at, uint32_t sectors)
     return (uint64_t)at >= size ? 0 : size - (uint64_t)at < bytes ? size - (uint64_t)at : bytes;
 }
 
-static int disk_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
+/* Reads parts of the file from its servers. */
+static int read_served(struct cached_file *f, int64_t at, uint8_t *buf, uint32_t parts)
 {
-    int64_t at, got = 0;
-    struct cached_file *f = find(sector, &at);
-    const uint64_t n = clip(f, at, sectors);
+    const uint64_t n = clip(f, at, parts * BLOCK_SECTORS);
+    const int64_t got = n > 0 ? clf_move(f->file, false, buf, n, at) : 0;
 
-    (void)ctx;
-    if (n > 0)
-        got = clf_move(f->file, false, buf, n, at);
     if (got < 0) {
         f->error = (int)got;
         return -N_EIO;
     }
     read_bytes += (uint64_t)got;
-    memset((char *)buf + got, 0, (size_t)sectors * BLOCKDEV_SECTOR_BYTES - (size_t)got);
+    memset(buf + got, 0, ((size_t)parts << BLOCK_SHIFT) - (size_t)got);
     return 0;
+}
+
+/* Puts what other managers have of the parts into buf: a bit for each. */
+static uint32_t read_peers(uint32_t first, uint32_t parts, uint8_t *buf)
+{
+    static uint8_t block[CACHED_BLOCK];
+    uint32_t there = 0;
+
+    for (uint32_t at = first & ~(PEER_PARTS - 1); at < first + parts; at += PEER_PARTS) {
+        const uint32_t valid = peers_fetch(at, block);
+
+        for (uint32_t i = 0; i < PEER_PARTS && valid != 0; i++)
+            if ((valid >> i & 1) && at + i >= first && at + i < first + parts) {
+                memcpy(buf + ((size_t)(at + i - first) << BLOCK_SHIFT), block + ((size_t)i << BLOCK_SHIFT),
+                       BLOCK_BYTES);
+                there |= 1u << (at + i - first);
+            }
+    }
+    return there;
+}
+
+/* Of a group of at most 32 parts. */
+static int disk_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
+{
+    int64_t at;
+    struct cached_file *f = find(sector, &at);
+    const uint32_t parts = sectors / BLOCK_SECTORS;
+    const uint32_t there = read_peers((uint32_t)(sector / BLOCK_SECTORS), parts, buf);
+    int error = 0;
+
+    (void)ctx;
+    for (uint32_t i = 0, n; i < parts && error == 0; i += n) {
+        for (n = 0; i + n < parts && (there >> (i + n) & 1) == (there >> i & 1); n++)
+            ;
+        if ((there >> i & 1) == 0)
+            error = read_served(f, at + ((int64_t)i << BLOCK_SHIFT), (uint8_t *)buf + ((size_t)i << BLOCK_SHIFT), n);
+    }
+    return error;
 }
 
 static int disk_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
@@ -131,6 +170,7 @@ void cached_count(struct clf_manager *told)
     told->misses = c.misses;
     told->read = read_bytes;
     told->written = written_bytes;
+    told->forwarded = peers_forwarded();
 }
 
 /* ---- Opening ---- */
@@ -139,7 +179,7 @@ void cached_count(struct clf_manager *told)
 static int find_slot(const struct cached_file *wanted, uint32_t *slot)
 {
     *slot = 0;
-    for (uint32_t i = 1; i < SLOTS - 1; i++)
+    for (uint32_t i = 1; i < GUEST_SLOTS; i++)
         if (slot_of[i] && slot_of[i]->handle == wanted->handle)
             return -N_EINVAL;
         else if (!slot_of[i] && *slot == 0)
@@ -189,6 +229,11 @@ static int open_file(struct cached_file *f, const char *text, size_t n)
     return error;
 }
 
+void cached_meet(const int *node, uint32_t n, uint32_t own)
+{
+    peers_set(volume.data, SLOT_SHIFT, node, n, own);
+}
+
 int cached_open(const struct cached_file *wanted, const char *text, size_t n, struct cached_file **out)
 {
     struct cached_file *f = NULL;
@@ -216,11 +261,12 @@ int cached_open(const struct cached_file *wanted, const char *text, size_t n, st
 static void drop_from(const struct cached_file *f, uint32_t block)
 {
     data_cache_forget(volume.data, f->inode.ino << SLOT_SHIFT | block, SLOT_BLOCKS - block);
+    peers_forget(f->inode.ino << SLOT_SHIFT | block, SLOT_BLOCKS - block);
 }
 
 void cached_drop(uint64_t handle)
 {
-    for (uint32_t i = 1; i < SLOTS; i++)
+    for (uint32_t i = 1; i < GUEST_SLOTS; i++)
         if (slot_of[i] && slot_of[i]->handle == handle)
             drop_from(slot_of[i], 0);
 }
@@ -295,6 +341,15 @@ int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t
     return bytes;
 }
 
+/* Of blocks of 4 KB that are written whole, what others have is old. */
+static void forget_whole(uint32_t part, uint32_t offset, uint32_t bytes)
+{
+    const uint32_t whole = (offset + bytes) / BLOCK_BYTES;
+
+    if (whole > 0)
+        peers_forget(part, whole);
+}
+
 /* A block behind the end has nothing to be read before it is written in part. */
 int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, uint32_t bytes)
 {
@@ -311,6 +366,8 @@ int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, u
         int error = ext2_map_run(inode, at >> BLOCK_SHIFT, 1, &run);
         if (error == 0 && at + n > size)
             inode->size_bytes = at + n;
+        if (error == 0) /* who writes some bytes of a block brings it back first */
+            forget_whole(run.first, (uint32_t)(at % BLOCK_BYTES), n);
         if (error == 0)
             error = ext2_cached.write(inode, at >> BLOCK_SHIFT,
                                       (struct ext2_span){run.first, (uint32_t)(at % BLOCK_BYTES), n, fresh ? 0 : 1},

@@ -11,7 +11,7 @@
  * is cached_file.c's: a file's blocks lie on no drive, but in its view at the servers.
  *
  * What a manager has is clean: a write is answered when the servers have it, so a manager that ends takes nothing with
- * it [P3 section 7.4.3]. One that writes some bytes of a block of 4 KB reads the rest of it first.
+ * it [P3 section 7.4.3]. A block that has to go to make room goes to another manager (peers.h). One that writes some bytes of a block of 4 KB reads the rest of it first.
  */
 #ifndef NSDISK_MANAGER_H
 #define NSDISK_MANAGER_H
@@ -44,6 +44,8 @@ struct ext2 *cached_volume(void);
 /* Opens a file by its layout's text. -N_EINVAL: it is open in another way, or the numbers are none; -N_ENFILE: there
  * are too many. It is put by ext2_inode_put, and what is cached of it is dropped. */
 int cached_open(const struct cached_file *wanted, const char *text, size_t n, struct cached_file **out);
+/* Tells which nodes have the managers, of which this is one (peers.h). */
+void cached_meet(const int *node, uint32_t n, uint32_t own);
 /* Drops what is cached of a file. */
 void cached_drop(uint64_t handle);
 void cached_count(struct clf_manager *told);

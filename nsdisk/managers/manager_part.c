@@ -1,13 +1,24 @@
 /* What of Clusterfile's servers is a cache manager's own: the files of parts (manager.h). */
 #include "nsdisk/clusterfile/clf_server.h"
 #include "nsdisk/managers/manager.h"
+#include "nsdisk/managers/peers.h"
 #include "vertex/contract/errors.h"
 
-const uint32_t clf_attach_most_bytes = CLF_TEXT_BYTES;
+const uint32_t clf_attach_most_bytes = CLF_ATTACH_MOST;
 
 static bool is_same(const struct cached_file *f, const struct cached_file *wanted)
 {
     return f->element == wanted->element && f->managers == wanted->managers && f->block == wanted->block;
+}
+
+static void meet(const uint8_t *nodes, uint32_t n, uint32_t own)
+{
+    int32_t node[PEERS_MOST];
+
+    if (n > PEERS_MOST)
+        return;
+    memcpy(node, nodes, n * sizeof *node);
+    cached_meet(node, n, own);
 }
 
 /* The first attachment has the text of the file's layout; all name the blocks. */
@@ -25,7 +36,12 @@ int clf_part_open(struct clf_call *c, struct clf_part *part, bool make)
                                        .block = (int64_t)record->r.offset};
     if (f)
         return is_same(f, &wanted) ? 0 : -N_EINVAL;
-    int error = cached_open(&wanted, (const char *)record->data, record->n, &f);
+    const size_t nodes_bytes = (size_t)wanted.managers * sizeof(int32_t);
+    if (record->n <= nodes_bytes)
+        return -N_EPROTO;
+    int error = cached_open(&wanted, (const char *)record->data + nodes_bytes, record->n - nodes_bytes, &f);
+    if (error == 0)
+        meet(record->data, (uint32_t)wanted.managers, wanted.element);
     part->inode = error < 0 ? NULL : &f->inode;
     return error;
 }

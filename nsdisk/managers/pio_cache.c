@@ -12,6 +12,7 @@
 
 #include "nsdisk/clusterfile/clf_server.h"
 #include "nsdisk/managers/manager.h"
+#include "nsdisk/managers/peers.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
 #include "vertex/contract/traps.h"
@@ -103,6 +104,7 @@ static void take(struct loop *l, uint8_t *message, size_t n, int from)
 
     if (n < sizeof head)
         return;
+    peers_note_request();
     memcpy(&head, message, sizeof head);
     const struct arrival a = {from, (int)head.type, message + sizeof head, n - sizeof head};
     if (!clf_family.take(l->state, &a))
@@ -112,12 +114,14 @@ static void take(struct loop *l, uint8_t *message, size_t n, int from)
 
 static void serve(struct loop *l, uint8_t *message, size_t room)
 {
-    for (;;) {
-        int from = -1, type = CLF_TYPE_REQUEST;
+    for (;;) { /* nothing else comes in this context */
+        int from = -1, type = -1;
         const long n = trap_read_context(message, (long)room, &from, &type, CONTEXT_GROUP);
 
-        if (n >= 0)
+        if (n >= 0 && type == CLF_TYPE_REQUEST)
             take(l, message, (size_t)n, from);
+        else if (n >= 0 && type == PEER_TYPE)
+            peers_take(message, (size_t)n, from);
     }
 }
 
@@ -152,7 +156,7 @@ int main(int argc, char **argv)
 {
     static struct loop l = {.views = {0, VIEW_TOTAL_BYTES}};
     const uint32_t kb = read_kb(argc, argv);
-    const size_t room = sizeof(struct clf_asked) + sizeof(struct clf_request) + MANAGER_IO_BYTES + CLF_TEXT_BYTES;
+    const size_t room = sizeof(struct clf_asked) + sizeof(struct clf_request) + MANAGER_IO_BYTES + CLF_ATTACH_MOST;
     uint8_t *message = malloc(room);
 
     signal(SIGTERM, end);

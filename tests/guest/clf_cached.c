@@ -6,6 +6,7 @@
  *
  *   views       columns are written and blocks read by views; what has been read once comes from the managers
  *   random      random views, layouts and blocks; individual and collective calls by every way, on the same file
+ *   forward     one manager has all blocks, and others room for what it has not: they keep them for it
  *   errors      bad input
  *   ends        a manager ends while others wait for it
  *   member      a member of a group ends in a collective call
@@ -88,6 +89,7 @@ static void look(int fd, struct clf_manager_counts *sum)
         sum->misses += c.misses;
         sum->read += c.read;
         sum->written += c.written;
+        sum->forwarded += c.forwarded;
     }
 }
 
@@ -232,6 +234,53 @@ static void random_files(void)
     }
 }
 
+/* ---- Forwarding ---- */
+
+#define LONG_SIZE 390000
+
+/* All of it is in the first block, of a manager with room for 262144 bytes. */
+static void forward(void)
+{
+    const struct clf_method cache = {.way = CLF_WAY_CACHE, .managers = managers, .block = 1 << 20};
+    struct clf_manager_counts before, after;
+    int fd = create("/clf/forward", "cyclic 65536 1", 65536);
+
+    for (unsigned i = 0; i < LONG_SIZE; i++)
+        buf[i] = byte_at(i, 3);
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &cache) == 0);
+    if (own == 0)
+        CHECK(clf_write(fd, buf, LONG_SIZE) == LONG_SIZE);
+    group_barrier(&all);
+    look(fd, &before);
+    group_barrier(&all);
+    for (int i = 0; i < 3; i++) {
+        memset(other, 0, sizeof other);
+        CHECK(pread(fd, other, MOST, 0) == LONG_SIZE && memcmp(buf, other, LONG_SIZE) == 0);
+    }
+    group_barrier(&all);
+    look(fd, &after);
+    if (managers > 1) {
+        CHECK(before.forwarded > 0 && after.forwarded > before.forwarded);
+        CHECK(after.read == before.read); /* no server was asked again */
+    }
+    group_barrier(&all);
+    for (int round = 0; round < 20 && failed == 0; round++) { /* what is old there is not seen */
+        const int at = draw(LONG_SIZE), most = LONG_SIZE - at, n = 1 + draw(most > 50000 ? 50000 : most);
+
+        for (int i = 0; i < n; i++)
+            buf[at + i] = byte_at((unsigned)i, (unsigned)round);
+        if (own == round % nodes)
+            CHECK(pwrite(fd, buf + at, (size_t)n, at) == n);
+        group_barrier(&all);
+        const int from = draw(LONG_SIZE);
+        memset(other, 0, sizeof other);
+        CHECK(pread(fd, other, MOST, from) == LONG_SIZE - from &&
+              memcmp(buf + from, other, (size_t)(LONG_SIZE - from)) == 0);
+        group_barrier(&all);
+    }
+    CHECK(clf_close(fd) == 0);
+}
+
 /* ---- Bad input ---- */
 
 static void refuse(int fd, struct clf_method m, const char *why)
@@ -353,6 +402,8 @@ int main(int argc, char **argv)
         views();
     else if (strcmp(argv[3], "random") == 0)
         random_files();
+    else if (strcmp(argv[3], "forward") == 0)
+        forward();
     else if (strcmp(argv[3], "errors") == 0)
         own == 0 ? errors() : (void)0;
     else if (strcmp(argv[3], "ends") == 0)

@@ -196,6 +196,18 @@ Test(clf, what_cache_managers_have_read_comes_from_them)
     outcome_free(&o);
 }
 
+Test(clf, a_cache_manager_without_room_has_others_keep_its_blocks)
+{
+    static const char *const managers[] = {"3", "2", "1"}; /* with one, there are no others */
+
+    for (int i = 0; i < 3; i++) {
+        struct outcome o = run(cached("3", managers[i], "forward", managers[i]), "", "", false);
+
+        outcome_expect(&o, managers[i], 0, "passed\n", "");
+        outcome_free(&o);
+    }
+}
+
 Test(clf, bad_managers_are_refused_in_a_line)
 {
     struct outcome o = run(cached("3", "2", "errors", "1"), "", "", false);

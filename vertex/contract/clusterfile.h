@@ -162,8 +162,8 @@ _Static_assert(sizeof(struct clf_attached) == 16, "clf_attached layout");
  *   request   type CLF_TYPE_REQUEST         struct clf_asked, struct clf_request, then names or data
  *   reply     type CLF_TYPE_REPLY + slot    struct file_reply, then the result's payload
  *
- *   N_CLF_ATTACH   part CLF_PART(i, CLF_WHOLE), of `second` managers, in blocks of `offset` bytes; data: the layout's
- *                  text, of `bytes`. -N_EINVAL: the manager has the file in other blocks, or as another one of them
+ *   N_CLF_ATTACH   part CLF_PART(i, CLF_WHOLE), of `second` managers, in blocks of `offset` bytes; data, of `bytes`:
+ *                  the managers' nodes, an int32_t each, and the layout's text. -N_EINVAL: the manager has the file in other blocks, or as another one of them
  *   N_CLF_SIZE     op 1: what the manager has from there on is dropped; nothing is asked of the servers
  *   N_CLF_FREE     what the manager has of the file is dropped
  *   N_CLF_NAME     -N_ENOSYS
@@ -172,7 +172,8 @@ struct clf_asked {
     uint32_t type; /* N_CLF_xxx */
     uint32_t pad;
 };
-#define CLF_ASKED_MAX 64u
+#define CLF_ASKED_MAX   64u
+#define CLF_ATTACH_MOST (2 * CLF_TEXT_BYTES) /* bytes of data */
 /* A request's sequence number has its slot, too. */
 #define CLF_SEQ(count, slot) ((uint32_t)(count)*CLF_ASKED_MAX + (slot))
 #define CLF_SEQ_SLOT(seq)    ((seq) % CLF_ASKED_MAX)
