@@ -37,6 +37,14 @@ static int check_node(int node)
     return 0;
 }
 
+/* The error of a message to or from a node, as that of its manager. */
+static long say_lost(int node, long error)
+{
+    if (error != -N_EHOSTUNREACH && error != -N_EIO)
+        return error;
+    return check_node(node) < 0 ? -N_EIO : clf_fail(-N_EIO, "the cache manager on node %d cannot be reached", node);
+}
+
 /* Asks about one manager of a file. Errors of the server are not the manager's. */
 static int ask_about(struct clf_managers *m, int32_t i)
 {
@@ -48,11 +56,13 @@ static int ask_about(struct clf_managers *m, int32_t i)
     return m->at[i].ended ? say_ended(m, i) : 0;
 }
 
-/* Of all who are concerned with a request to a node: the manager, and the members of the groups of its files. */
+/* Of all who are concerned with a request to a node: the manager, and the members of the groups of its files. No server
+ * hears of the end of a node that is dead or cut off, but who sends there: the manager takes no notice of the message. */
 static int find_ended(void *ctx)
 {
+    const struct clf_asked nothing = {0, 0};
     const int node = *(int *)ctx;
-    int error = 0;
+    int error = (int)say_lost(node, server_calls.send(&nothing, sizeof nothing, node, CLF_TYPE_REQUEST, CONTEXT_GROUP));
 
     for (struct clf_managers *m = all; m && error == 0; m = m->next)
         for (int32_t i = 0; i < m->n && error == 0; i++)
@@ -110,7 +120,7 @@ static long take_reply(uint32_t slot, struct file_reply *reply, long room)
     do
         n = clf_take(&from, reply, room, find_ended, &asked[slot].node);
     while (n >= (long)sizeof *reply && reply->seq != asked[slot].seq);
-    return n >= 0 && n < (long)sizeof *reply ? -N_EPROTO : n;
+    return n >= 0 && n < (long)sizeof *reply ? -N_EPROTO : n < 0 ? say_lost(from.process, n) : n;
 }
 
 static long give(const struct file_reply *reply, size_t n, void *head, size_t head_bytes, void *data, size_t bytes)

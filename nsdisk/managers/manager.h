@@ -11,7 +11,8 @@
  * is cached_file.c's: a file's blocks lie on no drive, but in its view at the servers.
  *
  * What a manager has is clean: a write is answered when the servers have it, so a manager that ends takes nothing with
- * it [P3 section 7.4.3]. A block that has to go to make room goes to another manager (peers.h). One that writes some bytes of a block of 4 KB reads the rest of it first.
+ * it [P3 section 7.4.3]. A block that has to go to make room goes to another manager (peers.h). One that writes some
+ * bytes of a block of 4 KB reads the rest of it first.
  */
 #ifndef NSDISK_MANAGER_H
 #define NSDISK_MANAGER_H

@@ -1,9 +1,10 @@
 /*
  * What cache managers have of each other's blocks [P3 section 3.1.3, replacement policy].
  *
- *   home    a block has to go -> KEEP to the manager with the most room, or that is least in demand;  away: who has it
- *   home    it is needed again -> GIVE -> the holder's bytes, which it has no longer; or none, if it has evicted them
- *   holder  KEEP: among its own blocks, by age; one that has to go for it, or that it no longer has room for, is dropped
+ *   home    a block has to go: KEEP to the manager with the most room, or that is least in demand
+ *   home    it is needed again: GIVE; the holder answers with its bytes, which it has no longer, or with none, if it
+ *           has evicted them
+ *   holder  KEEP: among its own blocks, by age; one that has to go for it is dropped
  *
  * So a block is in one manager's memory at most, but for copies that nobody asks for any more. All are clean, so any
  * of these messages may be in vain. Each tells the sender's load.

@@ -106,6 +106,8 @@ static void take(struct loop *l, uint8_t *message, size_t n, int from)
         return;
     peers_note_request();
     memcpy(&head, message, sizeof head);
+    if (head.type == 0) /* the client only wants to know whether it arrives */
+        return;
     const struct arrival a = {from, (int)head.type, message + sizeof head, n - sizeof head};
     if (!clf_family.take(l->state, &a))
         family_refuse(l, &a, -N_ENOMEM);

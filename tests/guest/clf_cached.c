@@ -9,6 +9,7 @@
  *   forward     one manager has all blocks, and others room for what it has not: they keep them for it
  *   errors      bad input
  *   ends        a manager ends while others wait for it
+ *   dies        the node of the only manager dies
  *   member      a member of a group ends in a collective call
  */
 #include <clf.h>
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <group.h>
 #include <nself.h>
+#include <ntime.h>
 #include <pattern.h>
 #include <signal.h>
 #include <stdio.h>
@@ -360,6 +362,27 @@ static void manager_ends(void)
     CHECK(clf_close(fd) == 0);
 }
 
+/* The manager's node dies. */
+static void node_dies(void)
+{
+    const struct clf_method cache = {.way = CLF_WAY_CACHE, .managers = 1}, view = {.way = CLF_WAY_VIEW};
+    int fd = create("/clf/dies", "cyclic 777 2", 300), got = 0;
+
+    for (unsigned i = 0; i < 50000; i++)
+        buf[i] = byte_at(i, 4);
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &cache) == 0);
+    if (own == 0)
+        CHECK(clf_write(fd, buf, 50000) == 50000 && clf_fsync(fd) == 0);
+    group_barrier(&all);
+    for (double start = amicclk(); got >= 0 && amicclk() < start + 100e6;) {
+        got = (int)pread(fd, other, 50000, 0);
+        CHECK(got < 0 || memcmp(buf, other, (size_t)got) == 0);
+    }
+    CHECK(got == -1 && errno == EIO && strstr(clf_why(), "cannot be reached"));
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &view) == 0);
+    CHECK(pread(fd, other, 50000, 0) == 50000 && memcmp(buf, other, 50000) == 0);
+}
+
 static void member_ends(void)
 {
     const struct clf_method cache = {.way = CLF_WAY_CACHE, .managers = managers, .block = 1000};
@@ -408,6 +431,8 @@ int main(int argc, char **argv)
         own == 0 ? errors() : (void)0;
     else if (strcmp(argv[3], "ends") == 0)
         manager_ends();
+    else if (strcmp(argv[3], "dies") == 0)
+        node_dies();
     else if (strcmp(argv[3], "member") == 0)
         member_ends();
     group_barrier(&all);

@@ -224,6 +224,17 @@ Test(clf, a_cache_manager_that_ends_is_named_and_takes_nothing_with_it)
     outcome_free(&o);
 }
 
+Test(clf, a_cache_manager_on_a_dead_node_is_an_error_in_bounded_time)
+{
+    struct ncube_run r = cached("3", "1", "dies", "1");
+
+    r.args[6] = "5"; /* programs, on the last nodes: the last one is the manager's */
+    struct outcome o = run(r, "", "faults = ( { node = 7; from_us = 4000000; } );", false);
+
+    cr_expect_not_null(strstr(o.out, "passed"), "%s%s", o.out, o.err);
+    outcome_free(&o);
+}
+
 Test(clf, a_member_that_ends_in_a_call_to_cache_managers_is_named)
 {
     struct outcome o = run(cached("3", "2", "member", "1"), "", "", false);

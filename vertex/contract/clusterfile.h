@@ -169,7 +169,7 @@ _Static_assert(sizeof(struct clf_attached) == 16, "clf_attached layout");
  *   N_CLF_NAME     -N_ENOSYS
  */
 struct clf_asked {
-    uint32_t type; /* N_CLF_xxx */
+    uint32_t type; /* N_CLF_xxx; 0: none, there is no reply */
     uint32_t pad;
 };
 #define CLF_ASKED_MAX   64u
