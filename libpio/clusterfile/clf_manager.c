@@ -56,8 +56,8 @@ static int ask_about(struct clf_managers *m, int32_t i)
     return m->at[i].ended ? say_ended(m, i) : 0;
 }
 
-/* Of all who are concerned with a request to a node: the manager, and the members of the groups of its files. No server
- * hears of the end of a node that is dead or cut off, but who sends there: the manager takes no notice of the message. */
+/* Of all who are concerned with a request to a node: the manager, and the members of the groups of its files. Of a node
+ * that is dead or cut off no server hears, but who sends something there. The manager takes no notice of the message. */
 static int find_ended(void *ctx)
 {
     const struct clf_asked nothing = {0, 0};

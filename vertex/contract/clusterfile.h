@@ -163,7 +163,8 @@ _Static_assert(sizeof(struct clf_attached) == 16, "clf_attached layout");
  *   reply     type CLF_TYPE_REPLY + slot    struct file_reply, then the result's payload
  *
  *   N_CLF_ATTACH   part CLF_PART(i, CLF_WHOLE), of `second` managers, in blocks of `offset` bytes; data, of `bytes`:
- *                  the managers' nodes, an int32_t each, and the layout's text. -N_EINVAL: the manager has the file in other blocks, or as another one of them
+ *                  the managers' nodes, an int32_t each, and the layout's text. -N_EINVAL: the manager has the file in
+ *                  other blocks, or as another one of them
  *   N_CLF_SIZE     op 1: what the manager has from there on is dropped; nothing is asked of the servers
  *   N_CLF_FREE     what the manager has of the file is dropped
  *   N_CLF_NAME     -N_ENOSYS
