@@ -57,7 +57,7 @@ static int ask_about(struct clf_managers *m, int32_t i)
 }
 
 /* Of all who are concerned with a request to a node: the manager, and the members of the groups of its files. Of a node
- * that is dead or cut off no server hears, but who sends something there. The manager takes no notice of the message. */
+ * that is dead or cut off no server hears, but who sends something there does. The manager takes no notice of it. */
 static int find_ended(void *ctx)
 {
     const struct clf_asked nothing = {0, 0};
