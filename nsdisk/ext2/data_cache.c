@@ -462,9 +462,23 @@ uint32_t data_cache_free_blocks(const struct data_cache *d)
 
 /* ---- Dropping ---- */
 
-/* More parts than there are: each block drops those of its own. */
-static void forget_many(struct data_cache *d, uint32_t first, uint32_t count)
+void data_cache_forget(struct data_cache *d, uint32_t first, uint32_t count)
 {
+    data_ask_anew(d, first, count);
+    data_end_transfers_of(d, false, first, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bit;
+        struct data_block *b = data_find(d, first + i, &bit);
+
+        if (b && ((b->valid | b->partial) & bit))
+            data_parts_drop(d, b, bit);
+    }
+}
+
+void data_cache_forget_many(struct data_cache *d, uint32_t first, uint32_t count)
+{
+    data_ask_anew(d, first, count);
+    data_end_transfers_of(d, false, first, count);
     for (uint32_t i = 0; i < d->count; i++) {
         struct data_block *b = &d->block[i];
         const uint32_t at = b->at.number << d->parts_shift;
@@ -472,23 +486,6 @@ static void forget_many(struct data_cache *d, uint32_t first, uint32_t count)
         for (uint32_t part = 0; part < d->parts && b->at.number != NOT_INDEXED; part++)
             if (at + part - first < count && ((b->valid | b->partial) >> part & 1))
                 data_parts_drop(d, b, 1u << part);
-    }
-}
-
-void data_cache_forget(struct data_cache *d, uint32_t first, uint32_t count)
-{
-    data_ask_anew(d, first, count);
-    data_end_transfers_of(d, false, first, count);
-    if (count > d->count * d->parts) {
-        forget_many(d, first, count);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t bit;
-        struct data_block *b = data_find(d, first + i, &bit);
-
-        if (b && ((b->valid | b->partial) & bit))
-            data_parts_drop(d, b, bit);
     }
 }
 

@@ -69,6 +69,8 @@ bool data_cache_sets_aside(const struct data_cache *d);
 
 /* Drops parts, dirty or not; who waits in turn to bring any of them is called with -N_EAGAIN. On the fiber. */
 void data_cache_forget(struct data_cache *d, uint32_t first, uint32_t count);
+/* The same for many more parts than the cache has. */
+void data_cache_forget_many(struct data_cache *d, uint32_t first, uint32_t count);
 
 /* Whether the drive refused a part of this file that is still dirty. */
 bool data_cache_failed(const struct data_cache *d, uint32_t ino);

@@ -260,7 +260,7 @@ int cached_open(const struct cached_file *wanted, const char *text, size_t n, st
 
 static void drop_from(const struct cached_file *f, uint32_t block)
 {
-    data_cache_forget(volume.data, f->inode.ino << SLOT_SHIFT | block, SLOT_BLOCKS - block);
+    data_cache_forget_many(volume.data, f->inode.ino << SLOT_SHIFT | block, SLOT_BLOCKS - block);
     peers_forget(f->inode.ino << SLOT_SHIFT | block, SLOT_BLOCKS - block);
 }
 
