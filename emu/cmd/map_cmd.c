@@ -11,12 +11,14 @@
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/tools/map_load.h"
+#include "emu/tools/map_meet.h"
 #include "emu/tools/map_picture.h"
 #include "emu/base/options.h"
 #include "emu/base/json_text.h"
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
 #include "emu/cmd/job_options.h"
+#include "emu/cmd/map_study.h"
 
 #define PAIRS_MAX      (1 << 20)
 #define LINES_TEXT     32
@@ -26,56 +28,16 @@
 #define COARSE_BYTES   1024 /* runs of so many bytes are sent as they are */
 #define SET_BYTES_JSON (1 << 16)
 
+#define PATTERNS_MAX 8 /* of --advise */
+
 struct arguments {
-    const char *svg, *machine;
+    const char *svg, *machine, *access;
+    bool match, advise;
     int64_t row, bytes; /* row 0: an array's */
     bool json, drives;
 };
 
 static const struct options options;
-
-/* ---- Counting ---- */
-
-/* The number of runs, and the lengths of the shortest and the longest. */
-struct runs {
-    int64_t count, shortest, longest;
-};
-
-static void add_runs(struct runs *r, const struct runs *more)
-{
-    if (more->count == 0)
-        return;
-    r->shortest = r->count == 0 || more->shortest < r->shortest ? more->shortest : r->shortest;
-    r->longest = more->longest > r->longest ? more->longest : r->longest;
-    r->count += more->count;
-}
-
-static void count_runs(const struct falls_set *set, int32_t first, int32_t n, int64_t times, struct runs *r)
-{
-    for (int32_t i = first; i < first + n; i++) {
-        const struct falls *f = &set->node[i];
-
-        if (f->children > 0) {
-            count_runs(set, f->child, f->children, times * f->count, r);
-            continue;
-        }
-        add_runs(r, &(struct runs){times * f->count, f->length, f->length});
-    }
-}
-
-static bool count_run(void *ctx, const struct plan_run *run)
-{
-    add_runs(ctx, &(struct runs){1, run->bytes, run->bytes});
-    return true;
-}
-
-static struct runs runs_of(const struct falls_set *set)
-{
-    struct runs r = {0};
-
-    count_runs(set, set->top, set->tops, 1, &r);
-    return r;
-}
 
 /* ---- One pattern ---- */
 
@@ -115,7 +77,7 @@ static int print_pattern(const char *text, const struct pattern *p, int64_t row)
         bool cut = falls_format(&p->element[e], set, sizeof set) >= sizeof set;
 
         printf("%-7d %12lld %10lld  %s%s\n", e, (long long)p->element[e].bytes,
-               (long long)runs_of(&p->element[e]).count, set, cut ? "..." : "");
+               (long long)map_runs_of(&p->element[e]).count, set, cut ? "..." : "");
     }
     if (p->elements > ROWS_TEXT)
         printf("... and %d more; --json has all\n", p->elements - ROWS_TEXT);
@@ -133,7 +95,7 @@ static json_t *json_of_pattern(const char *text, const struct pattern *p)
 
         json_array_append_new(elements, json_pack("{s:i, s:I, s:I, s:o}", "element", (int)e, "bytes",
                                                   (json_int_t)p->element[e].bytes, "runs",
-                                                  (json_int_t)runs_of(&p->element[e]).count, "falls", falls));
+                                                  (json_int_t)map_runs_of(&p->element[e]).count, "falls", falls));
     }
     free(set);
     return json_pack("{s:o, s:I, s:I, s:o}", "pattern", json_text(text), "displacement", (json_int_t)p->displacement,
@@ -142,82 +104,18 @@ static json_t *json_of_pattern(const char *text, const struct pattern *p)
 
 /* ---- Two patterns ---- */
 
-struct pair {
-    int32_t of[2];
-    int64_t bytes;
-    struct runs runs;
-};
-
-struct meeting_of_patterns {
-    const struct pattern *p[2];
-    struct pair *pair; /* the pairs of elements that have bytes in common */
-    size_t pairs, room;
-    int64_t from, to; /* the bytes of the file that are compared */
-    int64_t bytes;
-    struct runs runs;
-};
-
-/* The runs of a plan in the compared bytes: those of whole periods, and those behind the last one. */
-static struct runs runs_of_plan(const struct meeting_of_patterns *m, const struct plan *plan)
+static bool meet(const struct pattern *const p[2], int64_t to, struct map_meeting *m)
 {
-    struct runs r = runs_of(&plan->body);
-    int64_t periods = (m->to - m->from) / plan->period;
+    char error[200];
 
-    if (periods == 0) /* it has been made of these bytes only */
-        return r;
-    r.count *= periods;
-    plan_runs(plan, m->from + periods * plan->period, m->to, count_run, &r);
-    return r;
-}
-
-static void add_pair(struct meeting_of_patterns *m, int32_t a, int32_t b, const struct plan *plan)
-{
-    struct pair new = {.of = {a, b}, .bytes = plan_bytes(plan, m->to)};
-
-    if (new.bytes == 0)
-        return;
-    new.runs = runs_of_plan(m, plan);
-    m->pair = memory_grow(m->pair, &m->room, m->pairs + 1, sizeof *m->pair);
-    m->pair[m->pairs++] = new;
-    m->bytes += new.bytes;
-    add_runs(&m->runs, &new.runs);
-}
-
-/* Makes all plans. Returns false after one line if one cannot be made. */
-static bool meet_patterns(struct meeting_of_patterns *m)
-{
-    for (int32_t a = 0; a < m->p[0]->elements; a++)
-        for (int32_t b = 0; b < m->p[1]->elements; b++) {
-            struct plan *plan;
-            int error = plan_make_within(m->p[0], a, m->p[1], b, m->from, m->to, &plan);
-
-            if (error) {
-                options_fail(&options, "elements %d and %d: %s", a, b,
-                             error == -E2BIG ? "what they have in common takes too many nodes; give --bytes of a file"
-                                             : strerror(-error));
-                return false;
-            }
-            add_pair(m, a, b, plan);
-            plan_free(plan);
-        }
-    return true;
-}
-
-/* The bytes that are compared: from where both begin, a common period or up to byte `to`. */
-static struct meeting_of_patterns meeting_of(const struct pattern *const p[2], int64_t to)
-{
-    struct meeting_of_patterns m = {.p = {p[0], p[1]}, .from = p[0]->displacement};
-    int64_t period = pattern_common_period(p[0], p[1]);
-
-    m.from = p[1]->displacement > m.from ? p[1]->displacement : m.from;
-    m.to = to > m.from ? to : m.from;
-    if (period < m.to - m.from)
-        m.to = m.from + period;
-    return m;
+    if (map_meet(m, p, to, error, sizeof error))
+        return true;
+    options_fail(&options, "%s", error);
+    return false;
 }
 
 /* How the bytes would best go from A to B [P1 section 1.2]. */
-static const char *way_of(const struct meeting_of_patterns *m)
+static const char *way_of(const struct map_meeting *m)
 {
     bool matched = true;
 
@@ -233,7 +131,7 @@ static const char *way_of(const struct meeting_of_patterns *m)
     return matched ? "matched" : m->runs.shortest >= COARSE_BYTES ? "coarse" : "packed";
 }
 
-static const char *range_of(const struct runs *r, char text[48])
+static const char *range_of(const struct map_runs *r, char text[48])
 {
     if (r->shortest == r->longest)
         snprintf(text, 48, "%lld", (long long)r->shortest);
@@ -242,7 +140,7 @@ static const char *range_of(const struct runs *r, char text[48])
     return text;
 }
 
-static int print_meeting(const struct meeting_of_patterns *m)
+static int print_meeting(const struct map_meeting *m)
 {
     static const struct {
         const char *name, *what;
@@ -267,12 +165,12 @@ static int print_meeting(const struct meeting_of_patterns *m)
     return 0;
 }
 
-static int print_meeting_json(const struct meeting_of_patterns *m, char **text, const struct map_load *load)
+static int print_meeting_json(const struct map_meeting *m, char **text, const struct map_load *load)
 {
     json_t *pairs = json_array(), *channels = load ? map_load_json(load) : NULL;
 
     for (size_t i = 0; i < m->pairs; i++) {
-        const struct pair *q = &m->pair[i];
+        const struct map_pair *q = &m->pair[i];
 
         json_array_append_new(pairs,
                               json_pack("{s:i, s:i, s:I, s:I, s:I, s:I}", "a", (int)q->of[0], "b", (int)q->of[1],
@@ -287,7 +185,7 @@ static int print_meeting_json(const struct meeting_of_patterns *m, char **text, 
 }
 
 /* The messages on the channels of a machine. Returns false after one line if they have no way there. */
-static bool find_load(const struct meeting_of_patterns *m, const struct topo *topo, bool drives, struct map_load *load)
+static bool find_load(const struct map_meeting *m, const struct topo *topo, bool drives, struct map_load *load)
 {
     const int32_t elements[2] = {m->p[0]->elements, m->p[1]->elements};
     char error[200];
@@ -303,11 +201,11 @@ static bool find_load(const struct meeting_of_patterns *m, const struct topo *to
 /* `topo`: of the machine, NULL without one. */
 static int compare(const struct pattern *const p[2], char **text, const struct arguments *a, const struct topo *topo)
 {
-    struct meeting_of_patterns m = meeting_of(p, a->bytes);
+    struct map_meeting m;
     struct map_load load = {0};
     int status = 1;
 
-    if (meet_patterns(&m) && (!topo || find_load(&m, topo, a->drives, &load))) {
+    if (meet(p, a->bytes, &m) && (!topo || find_load(&m, topo, a->drives, &load))) {
         if (a->json) {
             status = print_meeting_json(&m, text, topo ? &load : NULL);
         } else {
@@ -320,7 +218,7 @@ static int compare(const struct pattern *const p[2], char **text, const struct a
         }
     }
     map_load_free(&load);
-    free(m.pair);
+    map_meeting_free(&m);
     return status;
 }
 
@@ -351,14 +249,18 @@ static const struct option_line lines[] = {
     {"machine", "FILE", "print the busiest channel of this machine, and the rate that it allows",
      TO(OPTION_TEXT, machine), .letter = 'm'},
     {"drives", NULL, "with -m: the second pattern's elements are the machine's drives", TO(OPTION_FLAG, drives)},
+    {"match", NULL, "A's elements are views, B's subfiles: how well they match", TO(OPTION_FLAG, match)},
+    {"access", "FIRST-LAST", "likewise: what an access to these bytes of each view asks of the subfiles",
+     TO(OPTION_TEXT, access)},
+    {"advise", NULL, "the patterns are views: which layout suits them", TO(OPTION_FLAG, advise)},
     {OPTION_JSON(struct arguments, json)},
     {OPTION_SET},
     {0}};
 
 static const struct options options = {
     .command = "ncube map",
-    .usage = "[OPTION...] PATTERN [PATTERN]",
-    .words = 2,
+    .usage = "[OPTION...] PATTERN [PATTERN]...",
+    .words = PATTERNS_MAX,
     .summary =
         "Draws which element (process, disk, subfile) has which byte of a file. With two patterns, A and B, prints\n"
         "what each element of A has in common with each of B: a message for each pair, and its runs of bytes\n"
@@ -401,34 +303,67 @@ static bool write_svg(const char *path, const struct pattern *const p[2], int pa
     return false;
 }
 
+/* Refuses options that do not go together. n: patterns. */
+static void check(const struct arguments *a, int n, struct pattern *const *p)
+{
+    const bool study = a->match || a->access || a->advise;
+
+    if (n == 0)
+        options_refuse(&options, "give a pattern, such as 'cyclic 1024 3'");
+    if (n > 2 && !a->advise)
+        options_refuse(&options, "%d patterns; at most two, but for --advise", n);
+    if (a->match + (a->access != NULL) + a->advise > 1)
+        options_refuse(&options, "--match, --access and --advise: give one of them");
+    if ((a->match || a->access) && n < 2)
+        options_refuse(&options, "%s compares views and a layout; give both patterns",
+                       a->match ? "--match" : "--access");
+    if (study && (a->machine || a->row > 0))
+        options_refuse(&options, "%s is not for views and layouts; omit it", a->machine ? "-m" : "--row");
+    if (a->advise && a->svg)
+        options_refuse(&options, "--advise draws nothing; omit --svg");
+    if (a->machine && n < 2)
+        options_refuse(&options, "-m compares two patterns; give the second one");
+    if (a->machine && a->svg)
+        options_refuse(&options, "--svg draws patterns, not channels; omit -m");
+    if (a->drives && !a->machine)
+        options_refuse(&options, "--drives needs the machine that has them: -m FILE");
+    for (int i = 1; i < n; i++)
+        if ((int64_t)p[0]->elements * p[i]->elements > PAIRS_MAX)
+            options_refuse(&options, "%d x %d pairs of elements are too many; at most %d", p[0]->elements,
+                           p[i]->elements, PAIRS_MAX);
+}
+
+static int study(const struct arguments *a, const struct pattern *const *p, char **text, int n)
+{
+    struct map_study s = {&options, a->svg, a->bytes, 0, -1, a->json};
+
+    if (a->access && !map_study_range(a->access, &s.first, &s.last))
+        options_refuse(&options, "--access '%s' is not FIRST-LAST, two bytes of a view, such as 0-4095", a->access);
+    return a->advise ? map_study_advise(&s, p, text, n) : map_study_match(&s, p, text);
+}
+
 int map_command(int argc, char **argv)
 {
     struct arguments a = {.bytes = PATTERN_OFFSET_MAX};
     char **word = options_parse(&options, &a, argc, argv);
-    struct pattern *p[2] = {NULL, NULL};
+    struct pattern *p[PATTERNS_MAX] = {NULL};
     int n = 0, status;
 
     for (; word[n]; n++)
         p[n] = parse(word[n]);
-    if (n == 0)
-        options_refuse(&options, "give a pattern, such as 'cyclic 1024 3'");
-    if (a.machine && n < 2)
-        options_refuse(&options, "-m compares two patterns; give the second one");
-    if (a.machine && a.svg)
-        options_refuse(&options, "--svg draws patterns, not channels; omit -m");
-    if (a.drives && !a.machine)
-        options_refuse(&options, "--drives needs the machine that has them: -m FILE");
-    if (n == 2 && (int64_t)p[0]->elements * p[1]->elements > PAIRS_MAX)
-        options_refuse(&options, "%d x %d pairs of elements are too many; at most %d", p[0]->elements, p[1]->elements,
-                       PAIRS_MAX);
-    const struct pattern *const both[2] = {p[0], p[1]};
-    if (a.svg)
-        status = write_svg(a.svg, both, n, word, a.row) ? 0 : 1;
+    check(&a, n, p);
+    const struct pattern *all[PATTERNS_MAX];
+    for (int i = 0; i < PATTERNS_MAX; i++)
+        all[i] = p[i];
+    if (a.match || a.access || a.advise)
+        status = study(&a, all, word, n);
+    else if (a.svg)
+        status = write_svg(a.svg, all, n, word, a.row) ? 0 : 1;
     else if (n == 2)
-        status = compare_on_machine(both, word, &a);
+        status = compare_on_machine(all, word, &a);
     else
         status = a.json ? json_print(json_of_pattern(word[0], p[0])) : print_pattern(word[0], p[0], a.row);
-    pattern_free(p[0]);
-    pattern_free(p[1]);
+    for (int i = 0; i < n; i++)
+        pattern_free(p[i]);
     return status;
 }

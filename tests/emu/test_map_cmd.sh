@@ -143,6 +143,46 @@ status "too many drives" 1 "$ncube" map --drives -m "$images/sandia.conf" 'cycli
 same "too many drives: what it says" \
     "ncube: the second pattern has 9 elements, but the machine has 8 drives" "$(cat err)"
 
+# ---- Views and layouts
+
+blocks='array 16x16x8 block,block on 2x2' columns='array 16x16x8 *,block on 1x4'
+last() { # the last line but LINES
+    tail -n "$1" out | head -n 1
+}
+status "views on stripes" 0 "$ncube" map --match "$blocks" 'cyclic 256 4'
+same "views on stripes: shares" "0 - - - -|1 - - - -|2 - - - -|3 - - - -" \
+    "$(sed -n '4,7p' out | sed 's/  */ /g; s/^ //' | paste -sd '|')"
+same "views on stripes: in all" "16 requests, 2048 bytes in 32 runs: 64.0 a run, 4.0 subfiles a view of 4" "$(last 1)"
+status "views that are the layout" 0 "$ncube" map --match "$columns" "$columns"
+same "views that are the layout: in all" "4 requests, 2048 bytes in 4 runs: 512.0 a run, 1.0 subfiles a view of 4" \
+    "$(last 2)"
+same "views that are the layout: match" "they match: each view is one run of a subfile" "$(last 1)"
+status "an access" 0 "$ncube" map --access 0-99 "$blocks" "$columns"
+same "an access: what of which subfile, and how" "0 0 64 2 32.0 0-63 gathered|0 1 36 2 18.0 0-35 gathered" \
+    "$(awk '$1 == 0 && NF == 7 { $1 = $1; print }' out | paste -sd '|')"
+status "an access, all of it one run" 0 "$ncube" map --access=0-63 'cyclic 64 4' 'cyclic 64 4'
+same "an access, all of it one run: copies" "0 bytes gathered by processes, 0 scattered by servers" "$(last 1)"
+status "an access that servers scatter" 0 "$ncube" map --access 0-31 'array 4x4x8 *,cyclic on 1x4' 'cyclic 128 1'
+same "an access that servers scatter: copies" "0 bytes gathered by processes, 128 scattered by servers" "$(last 1)"
+status "as JSON" 0 "$ncube" map --json --access 0-31 'array 4x4x8 *,cyclic on 1x4' 'cyclic 128 1'
+same "as JSON: a share" '"bytes": 32, "runs": 4, "first": 8, "last": 111, "gathered": false, "scattered": true' \
+    "$(grep -A7 '"view": 1' out | tail -n 6 | sed 's/^ *//' | paste -sd ' ')"
+status "as SVG" 0 "$ncube" map --match --svg=m.svg "$blocks" 'cyclic 256 4'
+same "as SVG: a cell for each share, and a frame" 17 "$(grep -c '<rect' m.svg)"
+status "an access as SVG" 0 "$ncube" map --access 0-31 --svg=a.svg 'array 4x4x8 *,cyclic on 1x4' 'cyclic 128 1'
+same "an access as SVG: what is copied" 4 "$(grep -c '>s</text>' a.svg)"
+status "an SVG that cannot be written" 1 "$ncube" map --match --svg=none/m.svg "$blocks" "$columns"
+same "an SVG that cannot be written: what it says" "ncube: none/m.svg: No such file or directory" "$(cat err)"
+status "advice" 0 "$ncube" map --advise "$columns"
+same "advice: the view itself" "advice: $columns" "$(last 1)"
+same "advice: as JSON" "$columns" \
+    "$("$ncube" map --advise --json "$columns" | sed -n 's/.*"layout": "\(.*\)",/\1/p' | head -n 1)"
+status "advice for views with holes: stripes" 0 "$ncube" map --advise 'view 8 (0,3,-,1)' 'view 16 (4,7,-,1)'
+check "advice for views with holes: no view" grep -q '^advice: cyclic' out
+status "an access that does not ascend" 1 "$ncube" map --access 0-1 'bits o2- o0-0 p0-0 o1-1' 'cyclic 4 2'
+same "an access that does not ascend: what it says" "ncube: the bytes of element 0 of A do not ascend in the file" \
+    "$(cat err)"
+
 # ---- Wrong command lines
 
 refused() { # NAME MESSAGE WORD...
@@ -153,7 +193,8 @@ refused() { # NAME MESSAGE WORD...
     same "$name: nothing else" 0 "$(wc -c <out)"
 }
 refused "no pattern" "give a pattern, such as 'cyclic 1024 3'"
-refused "three" "unexpected word 'c'" 'cyclic 1 2' 'cyclic 2 2' c
+refused "three" "3 patterns; at most two, but for --advise" 'cyclic 1 2' 'cyclic 2 2' 'cyclic 3 2'
+refused "nine" "unexpected word 'i'" --advise a b c d e f g h i
 refused "a word too few" "pattern 'cyclic 4': column 9: the number of elements expected" 'cyclic 4'
 refused "the second is wrong" \
     "pattern 'x': column 1: 'cyclic', 'array', 'bits', 'falls' or 'view' expected" 'cyclic 1 2' x
@@ -167,6 +208,16 @@ refused "a machine for one pattern" "-m compares two patterns; give the second o
 refused "drives of no machine" "--drives needs the machine that has them: -m FILE" --drives 'cyclic 1 2' 'cyclic 2 2'
 refused "a drawing of channels" "--svg draws patterns, not channels; omit -m" --svg=x.svg -m five.conf \
     'cyclic 1 2' 'cyclic 2 2'
+for range in 5 5- -5 9-5 0-x 0-99999999999999999999; do
+    refused "access $range" "--access '$range' is not FIRST-LAST, two bytes of a view, such as 0-4095" \
+        --access="$range" 'cyclic 1 2' 'cyclic 2 2'
+done
+refused "two studies" "--match, --access and --advise: give one of them" --match --advise 'cyclic 1 2' 'cyclic 2 2'
+refused "a match of one" "--match compares views and a layout; give both patterns" --match 'cyclic 1 2'
+refused "an access of one" "--access compares views and a layout; give both patterns" --access 0-1 'cyclic 1 2'
+refused "a match on a machine" "-m is not for views and layouts; omit it" --match -m five.conf 'cyclic 1 2' 'cyclic 2 2'
+refused "a match by rows" "--row is not for views and layouts; omit it" --match --row=8 'cyclic 1 2' 'cyclic 2 2'
+refused "drawn advice" "--advise draws nothing; omit --svg" --advise --svg=x.svg 'cyclic 1 2'
 refused "rows of nothing" "row '0': give a number of bytes" --row=0 'cyclic 1 2'
 refused "no bytes" "bytes '-1': give a number of bytes" --bytes=-1 'cyclic 1 2' 'cyclic 2 2'
 refused "too many pairs" "8192 x 8192 pairs of elements are too many; at most 1048576" 'cyclic 1 8192' 'cyclic 2 8192'
