@@ -2,13 +2,14 @@
  * The measurements of the thesis on Clusterfile [P3 chapter 8]: the nodes write and then read a matrix of n x n bytes,
  * each its part of it, by one call.
  *
- *   clfbench WAY [n=N] [view=bb|sb|sc|cc] [k=K] [layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES] [buffer=BYTES]
- *            [fresh=1] [managers=M] [cold=1]
+ *   clfbench WAY [n=N] [view=bb|sb|sc|cc|3d] [k=K] [layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES]
+ *            [buffer=BYTES] [fresh=1] [managers=M] [cold=1]
  *
  *   WAY        view        servers know the views                     directed    a collective call: disk-directed
  *              list        requests name the places                   two-phase   a collective call: two phases
  *              sieve       reads by data sieving; writes as view       cached      a collective call: cache managers
  *   view       (BLOCK,BLOCK), (*,BLOCK), (*,CYCLIC(k)), (CYCLIC(k),CYCLIC(k)); k=0: n / nodes
+ *              3d: (BLOCK,BLOCK,BLOCK) of n x n x n items of 16 bytes, as ROMIO's coll_perf has
  *   layout     stripes of 64 KB over all servers, or (*,BLOCK), a subfile for each node
  *   servers    how many volumes have it; 0: all
  *   holders, block, buffer    struct clf_method's
@@ -21,8 +22,9 @@
  * checked. Prints a line for each direction, with the counts of all nodes:
  *
  *   clf op=write way=view n=1024 bytes=1048576 us=... mb_s=... view_us=... calls=... requests=... moved=... lists=...
- *       gathered=... views=... view_bytes=...
+ *       gathered=... views=... view_bytes=... access_us=...
  *
+ * access_us is for how long at most a node that holds blocks in two phases accessed the file, without the exchange.
  * view_us is what a view costs, the greatest of all nodes: the time of setting it, and what the first read by it takes
  * longer than the second, which is the one that is timed. The nodes set the views of a collective file together, and
  * view_us is the time of that.
@@ -69,7 +71,7 @@ static void usage(const char *word)
 {
     if (all.rank == 0)
         fprintf(stderr,
-                "clfbench: '%s'; usage: clfbench view|list|sieve|directed|two-phase|cached [n=N] [view=bb|sb|sc|cc] "
+                "clfbench: '%s'; usage: clfbench view|list|sieve|directed|two-phase|cached [n=N] [view=bb|sb|sc|cc|3d] "
                 "[k=K] [layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES] [buffer=BYTES] [fresh=1] "
                 "[managers=M] [cold=1]\n",
                 word);
@@ -148,6 +150,9 @@ static struct pattern *view(void)
         sprintf(text, "array %dx%dx1 block,block on %dx%d", o.n, o.n, side, side);
     else if (strcmp(o.view, "sc") == 0)
         sprintf(text, "array %dx%dx1 *,cyclic(%d) on 1x%d", o.n, o.n, o.k, all.size);
+    else if (strcmp(o.view, "3d") == 0)
+        sprintf(text, "array %dx%dx%dx16 block,block,block on %dx%dx%d", o.n, o.n, o.n, side,
+                side % 2 == 0 ? side / 2 : side, side % 2 == 0 ? 2 : 1);
     else if (strcmp(o.view, "cc") == 0)
         sprintf(text, "array %dx%dx1 cyclic(%d),cyclic(%d) on %dx%d", o.n, o.n, o.k, o.k, side, side);
     else
@@ -251,7 +256,8 @@ static struct clf_manager_counts ask_managers(int fd)
 static void print_line(const char *op, const struct measured *m, double view_us)
 {
     const struct clf_counts *a = &m->before, *b = &m->after;
-    const double size = (double)o.n * o.n, us = greatest(m->us);
+    const double size = strcmp(o.view, "3d") == 0 ? 16.0 * o.n * o.n * o.n : (double)o.n * o.n, us = greatest(m->us);
+    const double access_us = greatest((double)(b->access_cycles - a->access_cycles) / 20);
     int64_t count[] = {(int64_t)(b->calls - a->calls),
                        (int64_t)(b->requests - a->requests),
                        (int64_t)(b->bytes - a->bytes),
@@ -264,10 +270,10 @@ static void print_line(const char *op, const struct measured *m, double view_us)
     if (all.rank > 0)
         return;
     printf("clf op=%s way=%s n=%d bytes=%.0f us=%.1f mb_s=%.4f view_us=%.1f calls=%lld requests=%lld moved=%lld "
-           "lists=%lld gathered=%lld views=%lld view_bytes=%lld",
+           "lists=%lld gathered=%lld views=%lld view_bytes=%lld access_us=%.0f",
            op, way_names[o.way], o.n, size, us, size / 1048576 / (us / 1e6), view_us, (long long)count[0],
            (long long)count[1], (long long)count[2], (long long)count[3], (long long)count[4], (long long)count[5],
-           (long long)count[6]);
+           (long long)count[6], access_us);
     if (o.way == CACHED)
         printf(" hits=%lld misses=%lld served=%lld", (long long)m->managers.hits, (long long)m->managers.misses,
                (long long)m->managers.read);

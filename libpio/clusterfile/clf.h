@@ -131,13 +131,14 @@ struct clf_method {
 
 /* What the calls of this process have done, for studies. */
 struct clf_counts {
-    uint64_t requests;   /* reads and writes that were sent to servers, */
-    uint64_t bytes;      /* and data that went with them */
-    uint64_t gathered;   /* bytes copied from the program's memory to a message, or back, */
-    uint64_t calls;      /* of list I/O, of CLF_LIST_CALL places each; of the others: rounds of an access, */
-    uint64_t list_bytes; /* and bytes of lists that were sent */
-    uint64_t views;      /* views that were sent to servers, */
-    uint64_t view_bytes; /* and their bytes */
+    uint64_t requests;      /* reads and writes that were sent to servers, */
+    uint64_t bytes;         /* and data that went with them */
+    uint64_t gathered;      /* bytes copied from the program's memory to a message, or back, */
+    uint64_t calls;         /* of list I/O, of CLF_LIST_CALL places each; of the others: rounds of an access, */
+    uint64_t list_bytes;    /* and bytes of lists that were sent */
+    uint64_t views;         /* views that were sent to servers, */
+    uint64_t view_bytes;    /* and their bytes */
+    uint64_t access_cycles; /* in which blocks that this node holds in two phases were read and written */
 };
 void clf_count(struct clf_counts *counts);
 

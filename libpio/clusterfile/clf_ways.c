@@ -32,7 +32,11 @@ struct clf_way_of {
 /* The part's bytes are what the holder's view has. */
 static int64_t move_part(void *ctx, bool writes, void *buf, int64_t bytes, int64_t at)
 {
-    return clf_move(ctx, writes, buf, (uint64_t)bytes, at);
+    const uint64_t since = server_calls.cycles ? server_calls.cycles() : 0;
+    const int64_t moved = clf_move(ctx, writes, buf, (uint64_t)bytes, at);
+
+    clf_counts.access_cycles += server_calls.cycles ? server_calls.cycles() - since : 0;
+    return moved;
 }
 
 static int open_part(struct clf_open *f, struct clf_way_of *w, int32_t part)

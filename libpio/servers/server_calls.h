@@ -21,6 +21,8 @@ struct server_calls {
     long (*send)(const void *buf, long bytes, long dest, long type, long context);
     /* How many nodes the job has. */
     int (*nodes)(void);
+    /* The node's clock, in cycles; NULL: there is none. */
+    uint64_t (*cycles)(void);
 };
 
 extern const struct server_calls server_calls;

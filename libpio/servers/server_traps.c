@@ -25,5 +25,10 @@ static int nodes(void)
     return trap_self()->nodes;
 }
 
-const struct server_calls server_calls = {
-    trap_striped, trap_requeststart, trap_requestend, trap_requesttest, take, trap_cwrite, nodes};
+static uint64_t cycles(void)
+{
+    return (uint64_t)trap_cycles();
+}
+
+const struct server_calls server_calls = {trap_striped, trap_requeststart, trap_requestend, trap_requesttest,
+                                          take,         trap_cwrite,       nodes,           cycles};

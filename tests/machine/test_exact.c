@@ -28,7 +28,8 @@ TestSuite(exact, .timeout = 36000);
 #define SHORT_LOOKAHEAD "timing = { hop_cycles = 1; byte_cycles = 1; header_bytes = 1; };\n"
 
 #define CACHED   "cache_kb = 64; write = \"back\"; group = 4; commands = 16; fill = \"later\";"
-#define WITH_CFS "cfs" /* in place of a service: the volumes are disks of the CFS, of 4 KB blocks */
+#define WITH_CFS "cfs" /* in place of a service: the volumes are disks of the CFS, of 4 KB blocks; */
+#define WITH_CLF "clf" /* or servers of Clusterfile */
 
 static const struct subject {
     const char *program, *mix;
@@ -62,6 +63,7 @@ static const struct subject {
     {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
      "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false, NULL, NULL},
     {"guest/cfs_random", "cfs", 2, 2, WITH_CFS, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_clf", "clusterfile", 2, 2, WITH_CLF, NULL, NULL, false, NULL, NULL},
     {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true, NULL, NULL},
     {"guest/star", "exact", 2, 2, NULL, NULL, NULL, false, NULL, NULL},
@@ -129,20 +131,27 @@ static bool has_cfs(const struct subject *s)
     return s->service && strcmp(s->service, WITH_CFS) == 0;
 }
 
-static char *folder_with_images_for(const struct subject *s)
+static bool has_clf(const struct subject *s)
 {
-    return folder_with_images(VOLUMES, has_cfs(s) ? 4 * IMAGE_KILOBYTES : IMAGE_KILOBYTES, has_cfs(s) ? 4096 : 1024);
+    return s->service && strcmp(s->service, WITH_CLF) == 0;
 }
 
-static char *machine_with_cfs(const char *folder, int dim, const char *more)
+static char *folder_with_images_for(const struct subject *s)
+{
+    bool large = has_cfs(s) || has_clf(s);
+
+    return folder_with_images(VOLUMES, large ? 4 * IMAGE_KILOBYTES : IMAGE_KILOBYTES, large ? 4096 : 1024);
+}
+
+/* key: what makes servers of the volumes. */
+static char *machine_with_servers(const char *folder, int dim, const char *key, const char *more)
 {
     static const char cache[] = "cache_kb = 128; block = 4096; write = \"groups\"; fill = \"later\"; commands = 16;";
     char *path = format("%s/m.conf", folder);
     FILE *f = fopen(path, "we");
 
     cr_assert_not_null(f);
-    fprintf(f, "dim = %d;\n%s\ncfs = { volumes = [ \"df00\", \"df01\" ]; };\nboards = ( { number = 0; io_nodes = (\n",
-            dim, more);
+    fprintf(f, "dim = %d;\n%s\n%s\nboards = ( { number = 0; io_nodes = (\n", dim, more, key);
     for (int k = 0; k < VOLUMES; k++)
         fprintf(f,
                 "{ index = %d; si = [%d]; service = \"concurrent\"; drives = ( { volume = \"df0%d\"; image = "
@@ -160,7 +169,8 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
     char *folder = folder_new();
     char *more = format("%s\n%s", way->machine, s->more ? s->more : "");
     const char *drive = s->drive ? s->drive : "";
-    char *machine = has_cfs(s)   ? machine_with_cfs(folder, dim, more)
+    char *machine = has_cfs(s) ? machine_with_servers(folder, dim, "cfs = { volumes = [ \"df00\", \"df01\" ]; };", more)
+                    : has_clf(s) ? machine_with_servers(folder, dim, "metadata = \"df01\";", more)
                     : s->service ? machine_file_of_drives(folder, dim, s->volumes, s->service, drive, more)
                                  : machine_file(folder, dim, s->volumes, more);
     char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
