@@ -240,6 +240,15 @@ static uint32_t find_members(struct clf_round *round, struct member *member, str
     return n;
 }
 
+/* With which member a part begins: each part with another one, so that not all servers send to one node at a time
+ * [P3 section 7.1]. */
+static uint32_t first_of(const struct clf_part *part)
+{
+    const uint32_t volume = CLF_PART_VOLUME(part->number);
+
+    return volume == CLF_WHOLE ? CLF_PART_SUBFILE(part->number) : volume;
+}
+
 static void run(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
 {
     struct clf_round *round = (struct clf_round *)work;
@@ -261,11 +270,11 @@ static void run(struct family_work *work, struct ext2 *fs, const struct arrival_
         read_together(merge, part->inode, member, n);
     else if (error == 0 && part->inode && n > 0 && !fs->read_only)
         write_together(merge, part->inode, member, n);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         free(member[i].reply);
-        if (member[i].record)
-            serve_alone(member[i].record, fs, area);
-    }
+    for (uint32_t i = 0, first = first_of(part); i < n; i++)
+        if (member[(first + i) % n].record)
+            serve_alone(member[(first + i) % n].record, fs, area);
     free(member);
     free(round);
 }
