@@ -51,6 +51,7 @@ $(eval $(call host_test,libpio/test_clf,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_errors,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_rounds,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_random,$(CLF_TEST)))
+$(eval $(call host_test,nsdisk/test_clf_requests,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(CFS_TEST)))
 
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))
