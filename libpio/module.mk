@@ -20,6 +20,7 @@ CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c
 # What clients of families of requests have in common
 SERVERS_CORE := libpio/servers/server_folders.c libpio/servers/server_volumes.c
 SERVERS_SRCS := $(SERVERS_CORE) libpio/servers/server_traps.c
+TWO_PHASE := $(addprefix libpio/group/two_phase,.c _window.c)
 # Parallel files of virtual processors: what needs no node, and the rest
 STAR_CORE := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c scopes.c star_nodes.c star_table.c row_move.c \
     star_ahead.c star_behind.c star_buffer.c star_flush.c star_ib.c star_blocks.c star_directory.c star_entries.c \
@@ -56,9 +57,9 @@ $(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_window,$(PATTERN_TEST)))
 
 # Nodes that are processes
-STAR_TEST := $(addprefix tests/libpio/,fake_group.c star_program.c unstar.c) $(STAR_CORE) $(MAP_SRCS)
+STAR_TEST := $(addprefix tests/libpio/,fake_group.c star_program.c unstar.c) $(STAR_CORE) $(TWO_PHASE) \
+    $(MAP_SRCS)
 $(foreach name,star star_failures star_files,$(eval $(call host_test,libpio/test_$(name),$(STAR_TEST),-lpthread)))
-TWO_PHASE := $(addprefix libpio/group/two_phase,.c _window.c)
 $(eval $(call host_test,libpio/test_two_phase,tests/libpio/fake_group.c tests/libpio/random_pattern.c $(TWO_PHASE) \
     $(STAR_CORE) $(MAP_SRCS),-lpthread))
 STAR_PARTS := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c)

@@ -87,7 +87,7 @@ MACHINE_TEST_LIBS_test_mpi := -ljansson
 MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
 MACHINE_TEST_SOURCES_test_star := tests/libpio/unstar.c tests/libpio/star_program.c tests/libpio/fake_group.c \
-    $(STAR_CORE) $(MAP_SRCS)
+    $(STAR_CORE) $(TWO_PHASE) $(MAP_SRCS)
 MACHINE_TEST_LIBS_test_top := -lutil
 MACHINE_TEST_LIBS_test_nhost := $(B)/host/lib/libnhost.a
 $(B)/tests/machine/test_nhost: $(B)/host/lib/libnhost.a
@@ -106,7 +106,8 @@ $(foreach name,$(basename $(notdir $(wildcard tests/machine/test_*.c))),$(eval $
 # ---- Fuzzing (tests/fuzz/fuzz.h): what reads input from outside, under the sanitizers, its steps counted
 
 FUZZED := $(sort $(CONFIG_SOURCES) $(TIMELINE_SOURCES) $(GDB_SOURCES) $(CLIENTS_SOURCES) $(NSDISK_LOOP) \
-    $(NSDISK_FAMILIES) $(NSDISK_CORE) $(filter-out %/store_unix.c,$(STAR_CORE)) $(MAP_SRCS) \
+    $(NSDISK_FAMILIES) $(NSDISK_CORE) $(filter-out %/store_unix.c,$(STAR_CORE)) $(TWO_PHASE) \
+    $(MAP_SRCS) \
     emu/tools/star_alone.c emu/tools/star_repair.c)
 FUZZING := $(wildcard tests/fuzz/*.c) tests/emu/gdb_target.c $(NSDISK_FUZZ)
 

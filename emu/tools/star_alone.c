@@ -26,6 +26,13 @@ int group_exchange(struct group *g, const void *out, const int *out_bytes, void 
     return 0;
 }
 
+int group_all_gather(struct group *g, const void *part, void *all, const int *bytes)
+{
+    (void)g;
+    memcpy(all, part, (size_t)bytes[0]);
+    return 0;
+}
+
 int star_modes_begin(int first, int nodes)
 {
     if (first != 0 || nodes > 1)

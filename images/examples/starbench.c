@@ -3,13 +3,15 @@
  * one in each call, to a parallel file.
  *
  *   starbench write|read nb|cb|ib|pio [vps=N] [doubles=K] [disks=D] [cb=BYTES] [ib=BYTES] [pointers=2|6|14]
- *             [superblock=BYTES] [buffers=N] [trust=1] [general=1] [order=0|1|2] [phase=I/N]
+ *             [superblock=BYTES] [buffers=N] [trust=1] [general=1] [order=0|1|2] [grid=1] [view=1] [phase=I/N]
  *
  *   nb, cb, ib    begins no faster than that (struct cs_options in <cstar.h>); reading, the file was written so
  *   pio           no parallel file: each call is each node's part of the row by pio_pwrite or pio_pread, and a barrier
  *   cb, ib, pointers, superblock, buffers, trust    options of the same names; pointers=2 as in the paper
  *   general=1     the overload with numbers for each virtual processor
  *   order=1, 2    ib: the virtual processors of a node in descending order, or scattered, with calls for each alone
+ *   grid=1        a square of virtual processors, over a grid of nodes with two rows (vps is a square, nodes are even)
+ *   view=1        pio: a node's runs of a row are one request, by pio_setview
  *   phase=I/N     begins I / N of a revolution of a disk later
  *
  * The time is that from the first call on until the file is closed, the greatest of all nodes. Data is made before, and
@@ -27,6 +29,7 @@
 #include <group.h>
 #include <nself.h>
 #include <ntime.h>
+#include <pattern.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +41,7 @@ static const char *const kind_names[KINDS] = {"nb", "cb", "ib", "pio"};
 
 static struct {
     enum kind kind;
-    int writes, vps, doubles, disks, trust, general, order, phase, phases;
+    int writes, vps, doubles, disks, trust, general, order, grid, view, phase, phases;
     struct cs_options options;
 } o = {.vps = 65536, .doubles = 64, .phases = 1};
 
@@ -52,7 +55,7 @@ static void usage(const char *what)
         fprintf(stderr,
                 "starbench: '%s'; usage: starbench write|read nb|cb|ib|pio [vps=N] [doubles=K] [disks=D] [cb=BYTES] "
                 "[ib=BYTES] [pointers=2|6|14] [superblock=BYTES] [buffers=N] [trust=1] [general=1] [order=0|1|2] "
-                "[phase=I/N]\n",
+                "[grid=1] [view=1] [phase=I/N]\n",
                 what);
     exit(2);
 }
@@ -74,6 +77,8 @@ static void read_word(const char *word)
                 {"trust", &o.trust},
                 {"general", &o.general},
                 {"order", &o.order},
+                {"grid", &o.grid},
+                {"view", &o.view},
                 {"cb", &o.options.cb_block},
                 {"ib", &o.options.ib_block},
                 {"pointers", &o.options.dir_pointers},
@@ -111,6 +116,26 @@ static void read_arguments(int argc, char **argv)
     o.options.layout = &layout;
     o.options.least = o.kind < PIO ? (enum cs_mode)o.kind : CS_NB;
     o.options.trust = o.trust;
+}
+
+static int side_of_square(void)
+{
+    int side = 1;
+
+    while (side * side < o.vps)
+        side++;
+    return side;
+}
+
+static struct cs_shape *make_shape(void)
+{
+    int side = side_of_square();
+
+    if (!o.grid)
+        return cs_shape(1, (const long[]){o.vps});
+    if (side * side != o.vps || all.size % 2)
+        usage("grid, vps");
+    return cs_shape_grid(2, (const long[]){side, side}, (const int[]){2, all.size / 2});
 }
 
 /* ---- What is moved ---- */
@@ -248,10 +273,54 @@ static void fail_pio(const char *what)
     exit(1);
 }
 
+/* How many virtual processors of a node follow each other, in each of its runs. */
+static long length_of_run(const struct cs_shape *s)
+{
+    long n = 1;
+
+    while (n < cs_local(s) && cs_number(s, n) == cs_number(s, 0) + n)
+        n++;
+    return n;
+}
+
+/* A node's part of row k, run by run. */
+static bool move_runs(int fd, const struct cs_shape *s, int k, long n)
+{
+    size_t bytes = (size_t)n * sizeof *data;
+
+    for (long i = 0; i < cs_local(s); i += n) {
+        off_t at = ((off_t)k * o.vps + cs_number(s, i)) * (off_t)sizeof *data;
+        double *run = data + k * cs_local(s) + i;
+
+        if ((o.writes ? pio_pwrite(fd, run, bytes, at) : pio_pread(fd, run, bytes, at)) != (ssize_t)bytes)
+            return false;
+    }
+    return true;
+}
+
+/* A node sees its own virtual processors' items alone. */
+static void set_view(int fd)
+{
+    struct pattern *p = NULL;
+    int side = side_of_square();
+    struct pattern_dimension d[2] = {{side, 'b', 0, 2}, {side, 'b', 0, all.size / 2}};
+    struct pattern_dimension line = {o.vps, 'b', 0, all.size};
+    int error = o.grid ? pattern_array(2, d, sizeof *data, &p) : pattern_array(1, &line, sizeof *data, &p);
+
+    int64_t bytes = error < 0 ? 0 : pattern_pack(p, all.rank, NULL, 0);
+    char *packed = malloc((size_t)bytes + 1);
+    if (error < 0 || !packed || pattern_pack(p, all.rank, packed, (size_t)bytes) < 0 ||
+        pio_setview(fd, packed, (size_t)bytes) < 0)
+        fail_pio("pio_setview");
+    free(packed);
+    pattern_free(p);
+}
+
 /* The rows as a program of PIO alone would move them. */
 static struct times run_pio(const struct cs_shape *s)
 {
-    size_t part = (size_t)cs_local(s) * sizeof *data;
+    ssize_t part = cs_local(s) * (long)sizeof *data;
+    long run = length_of_run(s);
     struct times t;
 
     nlocal();
@@ -265,14 +334,19 @@ static struct times run_pio(const struct cs_shape *s)
     int fd = pio_open(NAME, O_RDWR);
     if (fd < 0)
         fail_pio("pio_open");
+    if (o.view)
+        set_view(fd);
     await_phase();
     group_barrier(&all);
     double begin = amicclk();
     for (int k = 0; k < o.doubles; k++) {
-        off_t at = ((off_t)k * o.vps + cs_number(s, 0)) * (off_t)sizeof *data;
         double *row = data + k * cs_local(s);
+        off_t at = k * (off_t)part;
+        bool is_moved = !o.view    ? move_runs(fd, s, k, run)
+                        : o.writes ? pio_pwrite(fd, row, (size_t)part, at) == part
+                                   : pio_pread(fd, row, (size_t)part, at) == part;
 
-        if ((o.writes ? pio_pwrite(fd, row, part, at) : pio_pread(fd, row, part, at)) != (ssize_t)part)
+        if (!is_moved)
             fail_pio("moving a row");
         group_barrier(&all);
     }
@@ -308,7 +382,7 @@ int main(int argc, char **argv)
     if (cs_init(0, 0) < 0 || group_make(&all, NULL, 0) < 0)
         fail("starbench: cs_init");
     read_arguments(argc, argv);
-    struct cs_shape *s = cs_shape(1, (const long[]){o.vps});
+    struct cs_shape *s = make_shape();
     if (!s)
         fail("starbench: cs_shape");
     make_data(s);

@@ -18,4 +18,7 @@ int star_move_row(struct cs_file *f, bool writes, int64_t at, int64_t block, cha
 /* Whether rows of such blocks go directly. */
 bool star_moves_directly(const struct cs_file *f, int64_t block);
 
+/* Frees what two phases have of the file. */
+void star_exchange_free(struct cs_file *f);
+
 #endif

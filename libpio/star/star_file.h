@@ -39,8 +39,9 @@ struct cs_file {
     int64_t behind_at; /* VP's offset of that row */
     bool has_buffer;   /* all nodes have one that is large enough; in NB mode it is not asked */
     bool holds, is_dirty;
-    bool is_bad;         /* what it holds could not be read, so it is not written */
-    struct star_row row; /* that the buffer holds */
+    bool is_bad;                    /* what it holds could not be read, so it is not written */
+    struct star_row row;            /* that the buffer holds */
+    struct star_exchange *exchange; /* of rows in two phases (row_move.c), or NULL */
     /* Independent buffers; star_ib.h. The numbers are those of the .meta */
     struct star_ib *ib; /* NULL: none yet */
     bool all_ib;        /* all nodes have gone to IB together */

@@ -366,11 +366,12 @@ static inline int64_t move_all(struct cs_file *f, bool writes, const struct cs_p
 {
     int64_t end = f->ib->end, all = n, block = f->ib_block, room = block - 8 - writes, step = v->stride;
     char *element = v->at, *buffer = f->ib->buffer;
+    struct star_vp *vp = f->ib->vp; /* it is not looked up again after each copy, which may change anything */
     bool is_quick = n == 8 && !(writes && f->appends) && block % 8 == 0 && room >= 0 && step % 8 == 0 &&
                     star_is_aligned(element, buffer);
 
-    for (long i = 0, local = f->shape->local; i < local; i++, element += step, buffer += block) {
-        if (is_quick && move_8(&f->ib->vp[i], writes, buffer, element, room, end))
+    for (long i = 0, local = f->shape->local; i < local; i++, vp++, element += step, buffer += block) {
+        if (is_quick && move_8(vp, writes, buffer, element, room, end))
             continue;
         int64_t moved = writes ? write_vp(f, i, element, n, end) : read_vp(f, i, element, n, end);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/star/row_move.h"
 #include "libpio/star/scopes.h"
 #include "libpio/star/star_nodes.h"
 #include "libpio/star/star_transfer.h"
@@ -80,6 +81,7 @@ void star_file_free(struct cs_file *f)
     table[f->fd - STAR_FD_FIRST] = NULL;
     star_settle(f);
     star_ib_free(f);
+    star_exchange_free(f);
     cs_shape_free(f->own_shape);
     free(f->buffer);
     free(f->spare);
