@@ -155,6 +155,7 @@ int star_entries_put(struct cs_file *f, uint32_t number, const uint32_t *words)
         return 0;
     }
     star_entries_settle(f); /* it may be there */
+    e->full_number = -1;
     int error = open_directory(f);
     if (!error)
         error = star_blocks_write(f, STAR_DIRECTORY, number * (int64_t)entry_bytes(f), (const char *)words,
@@ -212,16 +213,25 @@ static void link_superblock(const struct cs_file *f, char *superblock, int64_t n
     }
 }
 
-/* Reads a superblock of .dir to `work`. */
+/* Reads a superblock of .dir to `work`, if it is not in memory still. */
 static int read_back(struct cs_file *f, int64_t number, int64_t low)
 {
     struct star_entries *e = &f->ib->entries;
+
+    f->counts.linked_superblocks++;
+    if (number == e->full_number) {
+        char *full = e->full;
+
+        e->full = e->work;
+        e->work = full;
+        e->full_number = -1;
+        return 0;
+    }
     int64_t limit = star_entries_used(f);
     int64_t got =
         star_ahead_read(&f->ib->ahead[STAR_DIRECTORY], f->store, f->directory_handle, number, low, limit, &e->work);
 
     f->counts.requests[0]++;
-    f->counts.linked_superblocks++;
     return got < 0 ? (int)got : got < f->ib_superblock ? -EIO : 0;
 }
 
@@ -234,6 +244,7 @@ static void write_back(struct cs_file *f, int64_t number)
     end_write(f);
     e->work = e->full;
     e->full = work;
+    e->full_number = number;
     note(e, write_superblock(f, e->full, number, true));
 }
 

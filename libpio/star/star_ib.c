@@ -124,6 +124,7 @@ int star_ib_begin(struct cs_file *f)
         ib->open_superblock = -1;
         ib->per_superblock = f->ib_superblock / f->ib_block;
         ib->entries_per = f->ib_superblock / (4 * star_entry_words(f));
+        ib->entries.full_number = -1;
         ib->has_landed = star_entries_go_on;
         ib->is_lost = star_directory_cut;
         ib->block_shift = shift_of(f->ib_block);
