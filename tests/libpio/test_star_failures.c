@@ -2,9 +2,11 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -257,4 +259,99 @@ Test(star_failures, a_full_volume_is_everybodys_next_result, .init = make_folder
         }
         unstar_free(&u);
     }
+}
+
+/* ---- Memory ---- */
+
+/* Lets this process have so many bytes more; -1: as many as there are. */
+static void limit_memory(long more)
+{
+    struct rlimit limit;
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (!f || fscanf(f, "%ld", &pages) != 1)
+        abort();
+    fclose(f);
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = more < 0 ? limit.rlim_max : (rlim_t)(pages * sysconf(_SC_PAGESIZE) + more);
+    setrlimit(RLIMIT_AS, &limit);
+    while (more >= 0 && malloc(1 << 16)) /* what it has had, and has not used */
+        continue;
+}
+
+/* The buffers of CB, or of IB, are more than a node has. */
+static bool no_memory(void *arg)
+{
+    bool is_ib = *(int *)arg, odd[VPS], is_hit;
+    const struct cs_options o = {.cb_block = 65536, .superblock = 1 << 20, .least = is_ib ? CS_NB : CS_CB};
+    struct cs_shape *s = shape_of(VPS);
+    double x[VPS] = {0};
+    long at[VPS];
+
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen_with(path, "w+", NULL, &o);
+
+        MUST(f && cs_fwrite(CS_PAR(s, x), 8, 0, f) == 0);
+        is_hit = cs_local(s) > 0 && cs_number(s, 0) == 13;
+        for (long i = 0; i < cs_local(s); i++)
+            odd[i] = !is_ib || cs_number(s, i) % 2;
+        if (is_hit)
+            limit_memory(100000);
+        CS_WHERE(odd) MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), ENOMEM);
+        if (is_hit)
+            limit_memory(-1);
+        cs_ftell(f, at);
+        CS_EACH(i) MUST(at[i] == 0);
+        CS_WHERE(odd) MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+        cs_ftell(f, at);
+        CS_EACH(i) MUST(at[i] == (odd[i] ? 8 : 0));
+        MUST(cs_fclose(f) == 0);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_failures, a_node_without_memory_is_everybodys_error_before_anything_moves, .init = make_folder,
+     .fini = remove_folder)
+{
+#ifdef __SANITIZE_ADDRESS__
+    cr_skip("the sanitizer takes more memory than it is given");
+#endif
+    for (int is_ib = 0; is_ib < 2; is_ib++)
+        cr_assert(fake_nodes_run(3, no_memory, &is_ib), "%d", is_ib);
+}
+
+/* What IB has in memory is the same after few blocks and after many, written and read. */
+static bool memory_is_bounded(void *none)
+{
+    const struct cs_options o = {.least = CS_IB, .ib_block = 8, .superblock = 1024, .dir_pointers = 2};
+    struct cs_shape *s = shape_of(VPS);
+    double x[VPS] = {0};
+    size_t few = 0;
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen_with(path, "w+", NULL, &o);
+
+        MUST(f);
+        for (int k = 0; k < 3000; k++) {
+            MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+            few = k == 100 ? mallinfo2().uordblks : few;
+        }
+        MUST(mallinfo2().uordblks == few && cs_rewind(f) == 0);
+        for (int k = 0; k < 3000; k++)
+            MUST(cs_fread(CS_PAR(s, x), 8, 1, f) == 1);
+        MUST(mallinfo2().uordblks == few);
+        MUST(cs_fclose(f) == 0);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_failures, memory_does_not_grow_with_the_file, .init = make_folder, .fini = remove_folder)
+{
+    cr_assert(fake_nodes_run(3, memory_is_bounded, NULL));
 }
