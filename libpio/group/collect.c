@@ -8,6 +8,7 @@
 
 #include "libpio/group/halves.h"
 #include "libpio/group/stream.h"
+#include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
 
 /* ---- Reduction ---- */
@@ -26,9 +27,10 @@ static INLINE int reduce_children(struct group *g, const struct collect_reductio
     long bytes = bytes_of(x);
 
     for (int distance = 1; distance < own_reach && position + distance < g->size; distance <<= 1) {
-        int result = collect_take(g, collect_place_at(g, position + distance, root), x->room, bytes, type);
-        if (result < 0)
-            return result;
+        int place = collect_place_at(g, position + distance, root);
+        long result = collect_take(g, place, x->room, bytes, type);
+        if (result != bytes)
+            return result < 0 ? (int)result : collect_note(g, place, -N_EPROTO);
         if (x->n > 0)
             x->operation(x->elements, x->elements, x->room, x->n);
     }
@@ -98,9 +100,9 @@ static int all_reduce_below(struct group *g, const struct collect_reduction *x, 
     int result = reduce_children(g, x, 0, type);
     if (result < 0)
         return result;
-    result = collect_note(g, parent, trap_write_and_read(x->elements, bytes, to, from, type, g->context, &given));
-    if (result < 0)
-        return given ? collect_note(g, source, result) : result;
+    long got = trap_write_and_read(x->elements, bytes, to, from, type, g->context, &given);
+    if (got != bytes)
+        return collect_note(g, given ? source : parent, got < 0 ? got : -N_EPROTO);
     return g->has_broadcast ? 0 : pass_on(g, x->elements, (int)bytes, 0, type);
 }
 

@@ -14,7 +14,8 @@
 
 #include "libpio/group/collect.h"
 
-#define STEPS_MAX 16 /* 2^16 processes and more are not in a group */
+#define PIECE_BYTES (16 << 10)
+#define STEPS_MAX   16 /* 2^16 processes and more are not in a group */
 
 struct halves {
     struct group *g;
@@ -52,7 +53,7 @@ static int take(const struct halves *h, int place, void *into, int n)
     return collect_take(h->g, place, into, (long)n * h->x->element_bytes, h->type);
 }
 
-/* Takes a partner's elements and combines them with this member's. */
+/* Takes a partner's elements, and combines them with this member's; or keeps them. */
 static int take_and_combine(const struct halves *h, int place, bool is_higher, int first, int end)
 {
     const struct collect_reduction *x = h->x;
@@ -64,32 +65,62 @@ static int take_and_combine(const struct halves *h, int place, bool is_higher, i
     return result;
 }
 
+struct part {
+    int first, end;
+};
+
+/* Takes the next piece off a part. */
+static struct part cut(struct part *p, int piece)
+{
+    struct part next = {p->first, p->end - p->first > piece ? p->first + piece : p->end};
+
+    p->first = next.end;
+    return next;
+}
+
+/* Swaps parts with a partner, in pieces, one of which is on its way while the one before is copied and combined. */
+static int swap(const struct halves *h, int place, struct part give_all, struct part take_all, bool combines,
+                bool is_higher)
+{
+    int piece = PIECE_BYTES / h->x->element_bytes + 1, result = 0;
+    struct part given = cut(&give_all, piece);
+
+    if (given.end > given.first)
+        result = give(h, place, given.first, given.end);
+    while (result >= 0 && (give_all.end > give_all.first || take_all.end > take_all.first)) {
+        given = cut(&give_all, piece);
+        if (given.end > given.first)
+            result = give(h, place, given.first, given.end);
+        struct part taken = cut(&take_all, piece);
+        if (result < 0 || taken.end == taken.first)
+            continue;
+        result = combines ? take_and_combine(h, place, is_higher, taken.first, taken.end)
+                          : take(h, place, element(h, taken.first), taken.end - taken.first);
+    }
+    return result;
+}
+
 static int share_out(struct halves *h, int step)
 {
-    int first = h->first[step], end = h->end[step], middle = first + (end - first) / 2;
+    struct part all = {h->first[step], h->end[step]}, lower = all, upper = all;
     bool is_upper = h->number >> step & 1;
-    int partner = place_of(h, h->number ^ 1 << step);
-    int result = is_upper ? give(h, partner, first, middle) : give(h, partner, middle, end);
 
-    h->first[step + 1] = is_upper ? middle : first;
-    h->end[step + 1] = is_upper ? end : middle;
-    return result < 0 ? result : take_and_combine(h, partner, !is_upper, h->first[step + 1], h->end[step + 1]);
+    lower.end = upper.first = all.first + (all.end - all.first) / 2;
+    struct part own = is_upper ? upper : lower;
+    h->first[step + 1] = own.first;
+    h->end[step + 1] = own.end;
+    return swap(h, place_of(h, h->number ^ 1 << step), is_upper ? lower : upper, own, true, !is_upper);
 }
 
 /* Undoes a step: with all, or only towards the number `root`. `step` is then the last of this member's. */
 static int bring_together(const struct halves *h, int step, int root, bool *ends)
 {
-    int first = h->first[step + 1], end = h->end[step + 1], result = 0;
-    int partner = place_of(h, h->number ^ 1 << step);
+    struct part own = {h->first[step + 1], h->end[step + 1]}, none = {0, 0};
     bool is_upper = h->number >> step & 1, gives = root < 0 || ((h->number ^ root) >> step & 1);
+    struct part other = {is_upper ? h->first[step] : own.end, is_upper ? own.first : h->end[step]};
 
     *ends = gives && root >= 0;
-    if (gives)
-        result = give(h, partner, first, end);
-    if (result < 0 || *ends)
-        return result;
-    int other = is_upper ? h->first[step] : end, other_end = is_upper ? first : h->end[step];
-    return take(h, partner, element(h, other), other_end - other);
+    return swap(h, place_of(h, h->number ^ 1 << step), gives ? own : none, *ends ? none : other, false, false);
 }
 
 static int reduce_numbers(struct halves *h, int root)

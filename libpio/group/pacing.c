@@ -28,17 +28,37 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static inline bool is_too_much(const struct group *g, int64_t bytes, int64_t memory)
+{
+    return g->ahead_bytes > 0 && (g->ahead_bytes + bytes > PACE_AHEAD_BYTES || !has_memory(g->ahead_memory + memory));
+}
+
+static inline void count(struct group *g, int64_t bytes, int64_t memory)
+{
+    g->ahead_bytes += (long)least(bytes, PACE_AHEAD_BYTES);
+    g->ahead_memory += (long)least(memory, INT32_MAX);
+}
+
 static inline int pace_by(struct group *g, int64_t bytes, int64_t memory, int type)
 {
     int result = 0;
 
-    if (g->ahead_bytes > 0 && (g->ahead_bytes + bytes > PACE_AHEAD_BYTES || !has_memory(g->ahead_memory + memory))) {
+    if (is_too_much(g, bytes, memory)) {
         result = collect_barrier(g, type);
         pace_in_step(g);
     }
-    g->ahead_bytes += (long)least(bytes, PACE_AHEAD_BYTES);
-    g->ahead_memory += (long)least(memory, INT32_MAX);
+    count(g, bytes, memory);
     return result;
+}
+
+bool pace_allows(struct group *g, int64_t bytes)
+{
+    int64_t memory = held_memory_bytes(bytes, 1);
+
+    if (is_too_much(g, bytes + MESSAGE_BYTES, memory))
+        return false;
+    count(g, bytes + MESSAGE_BYTES, memory);
+    return true;
 }
 
 int pace(struct group *g, int64_t bytes, int messages, int type)

@@ -27,6 +27,9 @@ static inline void pace_copy(struct group *to, const struct group *from)
     to->ahead_memory = from->ahead_memory;
 }
 
+/* Whether a member may get so many bytes more, in one message, without a barrier; if so, they are counted. */
+bool pace_allows(struct group *g, int64_t bytes);
+
 /* Before an operation in which one member may get so many bytes in so many messages, as all members know. */
 int pace(struct group *g, int64_t bytes, int messages, int type);
 /* The same where only one member knows how many bytes. */

@@ -3,6 +3,7 @@
  *
  *     mpi_costs pair                 ranks 0 and 1, which are neighbours
  *     mpi_costs any                  rank 0 receives from all others, whoever comes
+ *     mpi_costs short                of both, what takes little time: 8 and 64 bytes
  *     mpi_costs collectives
  */
 #include <group.h>
@@ -95,6 +96,17 @@ static void any(void)
         printf("any=%.1f\n", us_since(start) / (size - 1));
 }
 
+static void few(void)
+{
+    for (int n = 8; n <= 64; n *= 8) {
+        double way = there_and_back(n), back = by_vertex(n);
+
+        if (rank == 0)
+            printf("way-%d=%.1f\nvertex-%d=%.1f\n", n, way, n, back);
+    }
+    any();
+}
+
 static double latest(double start)
 {
     double us = us_since(start), most;
@@ -117,6 +129,14 @@ static double latest(double start)
             printf("%s=%.1f\n", name, took);      \
     } while (0)
 
+static void wait_for_broadcast(double *data)
+{
+    MPI_Request request;
+
+    MPI_Ibcast(data, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void collectives(void)
 {
     static double from[BYTES_MAX / 8], to[BYTES_MAX / 8];
@@ -126,6 +146,7 @@ static void collectives(void)
     MEASURE("barrier", MPI_Barrier(MPI_COMM_WORLD));
     MEASURE("group-barrier", group_barrier(&g));
     MEASURE("bcast", MPI_Bcast(from, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    MEASURE("ibcast", wait_for_broadcast(from));
     MEASURE("group-bcast", group_broadcast(&g, from, 8, 0));
     MEASURE("allreduce", MPI_Allreduce(from, to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
     MEASURE("group-allreduce", group_all_reduce(&g, to, 1, GROUP_DOUBLE, GROUP_SUM));
@@ -148,6 +169,8 @@ int main(int argc, char **argv)
         pair();
     else if (argc > 1 && strcmp(argv[1], "any") == 0)
         any();
+    else if (argc > 1 && strcmp(argv[1], "short") == 0)
+        few();
     else
         collectives();
     MPI_Finalize();

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/machine/guest.h"
@@ -146,4 +147,47 @@ Test(mpi, statistics_have_waits_by_call_and_communicator)
 Test(mpi, waits_in_a_trace_repeat)
 {
     guest_must_repeat(&(struct ncube_run){.dim = "1", .program = PROGRAM, .args = {"last first"}});
+}
+
+/* ---- What calls cost: tests/guest/mpi_costs.c ---- */
+
+static double value_of(const char *out, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *line = out; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (strncmp(line, name, length) == 0 && line[length] == '=')
+            return atof(line + length + 1);
+    cr_assert_fail("no %s in: %s", name, out);
+    return 0;
+}
+
+/* A time is at most so many times another one of the same run, or so many microseconds. */
+static const struct bound {
+    const char *dim, *run, *name, *of; /* of: NULL: microseconds */
+    double most;
+} bounds[] = {
+    {"1", "short", "way-8", "vertex-8", 1.5},
+    {"1", "short", "way-64", "vertex-64", 1.5},
+    {"6", "short", "any", NULL, 205},
+    {"1", "collectives", "ibcast", "bcast", 2},
+    {"3", "collectives", "allreduce", "group-allreduce", 1.2},
+    {"3", "collectives", "ibcast", "bcast", 2},
+    {"3", "collectives", "long", NULL, (1 << 20) * 0.45 / 0.45}, /* 45 % of a channel */
+};
+
+ParameterizedTestParameters(mpi, calls_cost_no_more_than)
+{
+    return TABLE_ROWS(bounds);
+}
+
+ParameterizedTest(size_t *row, mpi, calls_cost_no_more_than)
+{
+    const struct bound *b = &bounds[*row];
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = b->dim, .program = "guest/mpi_costs", .args = {b->run}});
+
+    cr_assert_eq(o.status, 0, "status %d: %s", o.status, o.err);
+    double most = b->most * (b->of ? value_of(o.out, b->of) : 1), took = value_of(o.out, b->name);
+    cr_expect_leq(took, most, "%s on %s dimensions: %.1f us, at most %.1f", b->name, b->dim, took, most);
+    outcome_free(&o);
 }

@@ -82,8 +82,12 @@ static int all_reduce(struct mpi_comm *c, const struct reduction *r)
     const struct collect_reduction x = reduction_for_collect(r);
     int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_ALLREDUCE);
 
-    if (r->commutes || places_are_ranks(g))
-        return collective_error(c, collect_all_reduce(g, &x, type));
+    if (r->commutes || places_are_ranks(g)) {
+        if (mpi_under_way == 0)
+            g->take = NULL; /* giving and taking in one trap */
+        mpi_tell_wait();
+        return engine_error(c, collect_all_reduce(g, &x, type), type);
+    }
     int result = gather_and_combine(g, r, 0, type);
     if (result >= 0)
         result = collect_broadcast(g, r->elements, (int)r->bytes, collect_place(g, 0), type);
@@ -94,7 +98,8 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
                 MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct reduction r = {0};
+    char few[REDUCTION_FEW_BYTES] __attribute__((aligned(16)));
+    struct reduction r = {.few = few};
 
     MPI_ENTER("Reduce", c, root, MPI_NO_PEER);
     if (!c)
@@ -122,7 +127,8 @@ MPI_NAME(Reduce);
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct mpi_comm *c = mpi_find_comm(comm);
-    struct reduction r = {0};
+    char few[REDUCTION_FEW_BYTES] __attribute__((aligned(16)));
+    struct reduction r = {.few = few};
 
     MPI_ENTER("Allreduce", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)

@@ -36,6 +36,11 @@ struct schedule *icoll_all_reduce(struct mpi_comm *c, const void *sendbuf, void 
 struct schedule *icoll_reduce_scatter(struct mpi_comm *c, const void *sendbuf, void *recvbuf, const int counts[],
                                       int count, MPI_Datatype datatype, MPI_Op op, int *error) ICOLL;
 
+/* MPI_Ibcast by the network's own broadcast: whether all members may, which counts it; and its start, whose result is a
+ * class. */
+bool icoll_can_send_to_all(struct mpi_comm *c, const struct mpi_type *t, int count);
+int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_Request *request);
+
 int schedule_run(struct schedule *s, int error) ICOLL;
 
 /* In a blocking call: on an intercommunicator, it is the schedule that `make` makes, with an `error` for it. */

@@ -61,16 +61,19 @@ static void broadcast_to_others(struct schedule *s, void *buf, int count, const 
     schedule_broadcast(s, buf, count, t, 0);
 }
 
+/* NULL: a bad argument, or none is needed. */
+static const struct mpi_type *check_broadcast(struct mpi_comm *c, const void *buf, int count, MPI_Datatype datatype,
+                                              int root, int *error)
+{
+    *error = check_root(c, root);
+    return *error == MPI_SUCCESS && root != MPI_PROC_NULL ? check_data(buf, count, datatype, error) : NULL;
+}
+
 struct schedule *icoll_broadcast(struct mpi_comm *c, void *buf, int count, MPI_Datatype datatype, int root, int *error)
 {
-    const struct mpi_type *t = NULL;
-    struct schedule *s = NULL;
+    const struct mpi_type *t = check_broadcast(c, buf, count, datatype, root, error);
+    struct schedule *s = *error == MPI_SUCCESS ? schedule_new(c, error) : NULL;
 
-    *error = check_root(c, root);
-    if (*error == MPI_SUCCESS && root != MPI_PROC_NULL)
-        t = check_data(buf, count, datatype, error);
-    if (*error == MPI_SUCCESS)
-        s = schedule_new(c, error);
     if (s && c->local)
         broadcast_to_others(s, buf, count, t, root);
     else if (s)
@@ -86,6 +89,9 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
     MPI_ENTER("Ibcast", c, root, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
+    const struct mpi_type *t = check_broadcast(c, buffer, count, datatype, root, &error);
+    if (error == MPI_SUCCESS && !c->local && icoll_can_send_to_all(c, t, count))
+        return mpi_leave(c, icoll_send_to_all(c, buffer, t->size * count, root, request));
     struct schedule *s = icoll_broadcast(c, buffer, count, datatype, root, &error);
     return mpi_leave(c, schedule_begin(s, error, request));
 }

@@ -63,16 +63,27 @@ int reduction_begin(struct reduction *r, int count)
     r->element_bytes = r->is_packed ? t->size : t->extent;
     r->bytes = r->element_bytes * count;
     long span = r->is_packed ? span_of(t, count) : 0, aligned = (r->bytes + 15) & ~15l;
-    r->memory = malloc((size_t)(2 * aligned + 2 * span) + 16);
-    if (!r->memory)
-        return mpi_error(MPI_ERR_NO_MEM, "no memory for %ld bytes", 2 * aligned + 2 * span, 0);
-    r->elements = r->memory;
-    r->room = r->memory + aligned;
-    r->low = place_of(t, count, r->memory + 2 * aligned);
-    r->high = place_of(t, count, r->memory + 2 * aligned + span);
+    long all = 2 * aligned + 2 * span;
+    bool are_few = r->few && all <= REDUCTION_FEW_BYTES;
+    r->memory = are_few ? NULL : malloc((size_t)all + 16);
+    if (!r->memory && !are_few)
+        return mpi_error(MPI_ERR_NO_MEM, "no memory for %ld bytes", all, 0);
+    r->elements = are_few ? r->few : r->memory;
+    r->room = r->elements + aligned;
+    r->low = place_of(t, count, r->elements + 2 * aligned);
+    r->high = place_of(t, count, r->elements + 2 * aligned + span);
     r->count = count;
     current = r;
     return MPI_SUCCESS;
+}
+
+/* Mostly it is one element. */
+static inline void copy(void *to, const void *from, long bytes)
+{
+    if (bytes == 8 && (((uintptr_t)to | (uintptr_t)from) & 7) == 0)
+        *(uint64_t *)to = *(const uint64_t *)from;
+    else
+        memcpy(to, from, (size_t)bytes);
 }
 
 void reduction_read(const struct reduction *r, const void *buf)
@@ -80,7 +91,7 @@ void reduction_read(const struct reduction *r, const void *buf)
     if (r->is_packed)
         mpi_pack(r->type, r->count, buf, 0, r->bytes, r->elements);
     else
-        memcpy(r->elements, buf, (size_t)r->bytes);
+        copy(r->elements, buf, r->bytes);
 }
 
 void reduction_write(const struct reduction *r, void *buf, const char *elements)
@@ -88,7 +99,7 @@ void reduction_write(const struct reduction *r, void *buf, const char *elements)
     if (r->is_packed)
         mpi_unpack(r->type, r->count, buf, 0, r->bytes, elements);
     else if (r->type->is_dense)
-        memcpy(buf, elements, (size_t)r->bytes);
+        copy(buf, elements, r->bytes);
     else
         for (int i = 0; i < r->count; i++) { /* a pair */
             char packed[32];

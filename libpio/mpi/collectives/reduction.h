@@ -4,6 +4,8 @@
 
 #include "libpio/mpi/collectives/operations.h"
 
+#define REDUCTION_FEW_BYTES 128
+
 struct reduction {
     const struct mpi_type *type;
     MPI_Datatype datatype;
@@ -13,7 +15,8 @@ struct reduction {
     MPI_User_function *function;  /* of the program */
     bool commutes;
     bool is_packed; /* the elements are; the function gets them in `low` and `high` */
-    char *memory;   /* all of this: */
+    char *few;      /* memory of the caller's for a few elements, of REDUCTION_FEW_BYTES; NULL: none */
+    char *memory;   /* all of this; NULL: it is `few` */
     char *elements, *room;
     char *low, *high;
 };

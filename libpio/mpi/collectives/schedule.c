@@ -296,7 +296,7 @@ static int start(struct schedule *s, struct mpi_request *r)
     s->tag = s->shadow->next_tag++ & INT32_MAX;
     r->mode = MODE_SCHEDULE;
     r->comm = s->comm;
-    r->buf = (void *)s->name;
+    r->name = s->name;
     r->peer = r->tag = MPI_NO_PEER;
     r->done = false;
     r->forget = NULL;

@@ -76,6 +76,7 @@ static void await_any(void)
 }
 
 bool (*mpi_go_on)(void);
+enum engine_took (*mpi_look_for_takes)(bool waits);
 
 /* Data that lands is read straight to its place, so what comes is looked at first. */
 bool engine_step(bool waits)
@@ -85,6 +86,10 @@ bool engine_step(bool waits)
 
     if (mpi_go_on && mpi_go_on())
         return true;
+    enum engine_took took = mpi_look_for_takes ? mpi_look_for_takes(waits) : ENGINE_TOOK_NOTHING;
+    if (took == ENGINE_TOOK)
+        return true;
+    waits = waits && took != ENGINE_SOMETHING_CAME;
     if (waits)
         mpi_tell_wait();
     if (waits && !receives_data()) {
@@ -200,23 +205,35 @@ static void drop(int process, int type)
         trap_nrelp(buffer);
 }
 
-/* All lengths are known: another one means that the members' arguments differ. */
-static int take(struct group *g, int process, void *buf, long bytes, int type)
+int engine_take(int process, void *buf, long bytes, int type)
 {
     int from = process, of = type;
-
-    (void)g;
-    mpi_tell_wait();
-    if (mpi_under_way > 0)
-        await(process, type);
     long n = trap_read_context(buf, bytes, &from, &of, mpi_world.group.context);
     if (n == -N_EMSGSIZE)
         drop(process, type);
     return n >= 0 && n != bytes ? -N_EPROTO : (int)n;
 }
 
+static int take(struct group *g, int process, void *buf, long bytes, int type)
+{
+    (void)g;
+    mpi_tell_wait();
+    if (mpi_under_way > 0)
+        await(process, type);
+    return engine_take(process, buf, bytes, type);
+}
+
 struct group *engine_group(struct mpi_comm *c)
 {
     c->group.take = take;
     return &c->group;
+}
+
+int engine_error(struct mpi_comm *c, int result, int type)
+{
+    if (result >= 0)
+        return MPI_SUCCESS;
+    if (result == -N_EMSGSIZE && !c->group.take)
+        drop(collect_process(&c->group, c->group.failed), type);
+    return mpi_error_of_message(c, result, c->group.failed);
 }

@@ -32,6 +32,7 @@ struct mpi_request {
     int count;
     const struct mpi_type *type;
     MPI_Datatype datatype;
+    const char *name; /* of a collective call */
     int peer, tag;   /* a rank, MPI_ANY_SOURCE or MPI_PROC_NULL */
     int process;     /* of the peer, if there is one */
     long bytes;      /* to send; the most to receive, later of the message */
@@ -124,6 +125,13 @@ bool sends_are_under_way(void);
 bool engine_step(bool waits);
 /* Runs a schedule on that can; false: there is none. NULL: the program has none. */
 extern bool (*mpi_go_on)(void);
+/* Takes a message of a collective call that some request waits for; or waits until one, or any other message, is there.
+ * NULL: the program has no such requests (icoll_hardware.c). */
+enum engine_took { ENGINE_TOOK_NOTHING, ENGINE_TOOK, ENGINE_SOMETHING_CAME };
+extern enum engine_took (*mpi_look_for_takes)(bool waits);
+/* Takes a message of a collective call, of all whose lengths are known: another one is dropped. Returns its bytes or a
+ * negative error. */
+int engine_take(int process, void *buf, long bytes, int type);
 /* Handles all that are there. */
 void engine_poll(void);
 /* Waits until it is done; returns its error. */
@@ -145,6 +153,9 @@ int engine_receive(struct mpi_request *r);
 
 /* The group of a communicator, ready for an operation of collect.h that begins now. */
 struct group *engine_group(struct mpi_comm *c);
+
+/* The class of a result of an operation of collect.h. A message that was longer than expected is dropped. */
+int engine_error(struct mpi_comm *c, int result, int type);
 
 /* ---- arguments.c ---- */
 

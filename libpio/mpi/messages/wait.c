@@ -22,7 +22,7 @@ static void describe(const struct mpi_request *r)
     mpi_call.tag = r->tag;
     mpi_call.sends = r->mode != MODE_RECEIVE;
     if (r->mode == MODE_SCHEDULE)
-        mpi_call.name = r->buf;
+        mpi_call.name = r->name;
 }
 
 /* ---- One ---- */

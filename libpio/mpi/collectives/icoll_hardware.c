@@ -1,0 +1,132 @@
+/*
+ * MPI_Ibcast where the network copies a message to all nodes (icoll.h): the root sends when it calls, and nobody passes
+ * anything on, so the call of another member is one message that it takes when it comes.
+ *
+ * Such a message has the type of a collective call, which a wildcard does not see: a process that waits looks for it by
+ * source and type. Those of one root come in the order of the calls.
+ */
+#include <stdlib.h>
+#include <sysn.h>
+
+#include "libpio/group/pacing.h"
+#include "libpio/group/stream.h"
+#include "libpio/mpi/collectives/icoll.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/traps.h"
+
+enum { POLLED_MAX = 16 }; /* more are looked at when a message comes */
+
+static struct mpi_list takes;
+
+static int type_of(const struct mpi_request *r)
+{
+    return COLLECTIVE_TYPE(r->comm->number, COLLECTIVE_IBCAST);
+}
+
+/* Takes the message, which is there or is to be waited for. */
+static void take(struct mpi_request *r)
+{
+    int result = engine_take(r->process, r->buf, r->bytes, type_of(r));
+
+    list_remove(&takes, r);
+    request_finish(r, result < 0 ? mpi_error_of_message(r->comm, result, collect_rank_of(&r->comm->group, r->process))
+                                 : MPI_SUCCESS);
+}
+
+/* Takes one that is there; false: none is. */
+static bool take_any(void)
+{
+    for (struct mpi_request *r = takes.first; r; r = r->next) {
+        int process = r->process, type = type_of(r);
+
+        if (trap_test_context(&process, &type, mpi_world.group.context) != -N_EAGAIN) {
+            take(r);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Waits for one of them, or for any other message. */
+static void await(void)
+{
+    struct abi_poll entry[POLLED_MAX + 1];
+    int n = 0;
+
+    for (struct mpi_request *r = takes.first; r && n < POLLED_MAX; r = r->next)
+        entry[n++] = (struct abi_poll){.kind = ABI_POLL_MESSAGE,
+                                       .events = ABI_POLL_IN,
+                                       .ufid = r->process,
+                                       .type = type_of(r),
+                                       .context = (uint16_t)mpi_world.group.context};
+    entry[n++] = (struct abi_poll){.kind = ABI_POLL_MESSAGE,
+                                   .events = ABI_POLL_IN,
+                                   .ufid = -1,
+                                   .type = -1,
+                                   .context = (uint16_t)mpi_world.group.context};
+    trap_poll(entry, n, ~0ull, 0);
+}
+
+/* One that alone is under way needs no look at anything else. */
+static enum engine_took look_for_takes(bool waits)
+{
+    if (!takes.first)
+        return ENGINE_TOOK_NOTHING;
+    if (waits && mpi_under_way == 1) {
+        mpi_tell_wait();
+        take(takes.first);
+        return ENGINE_TOOK;
+    }
+    if (take_any())
+        return ENGINE_TOOK;
+    if (!waits)
+        return ENGINE_TOOK_NOTHING;
+    mpi_tell_wait();
+    await();
+    return take_any() ? ENGINE_TOOK : ENGINE_SOMETHING_CAME;
+}
+
+bool icoll_can_send_to_all(struct mpi_comm *c, const struct mpi_type *t, int count)
+{
+    struct group *g = &c->group;
+    long bytes = t->size * count;
+
+    return g->has_broadcast && g->size > 1 && t->is_dense && bytes <= STREAM_HARDWARE_BYTES && pace_allows(g, bytes);
+}
+
+/* The root sends first, as others wait. */
+int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_Request *request)
+{
+    bool is_root = c->group.rank == root;
+    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_IBCAST), error = receive_prepare();
+    long result = 0;
+
+    if (error == MPI_SUCCESS && !request)
+        error = mpi_error(MPI_ERR_ARG, "no place for the request", 0, 0);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (is_root)
+        result = trap_cwrite(buf, bytes, N_PROCESS(N_DEST_ALL, c->group.procid), type, c->group.context);
+    struct mpi_request *r = requests_new();
+    if (!r)
+        return mpi_error(MPI_ERR_NO_MEM, "no memory for a request", 0, 0);
+    r->mode = MODE_SCHEDULE;
+    r->comm = c;
+    r->buf = buf;
+    r->bytes = bytes;
+    r->name = mpi_call.name;
+    r->peer = r->tag = MPI_NO_PEER;
+    r->process = collect_process(&c->group, root);
+    r->done = false;
+    r->forget = NULL;
+    r->is_active = true;
+    status_set(&r->status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    mpi_under_way++;
+    *request = r->handle;
+    mpi_look_for_takes = look_for_takes;
+    if (is_root)
+        request_finish(r, result < 0 ? mpi_error_of_message(c, result, -1) : MPI_SUCCESS);
+    else
+        list_add(&takes, r);
+    return MPI_SUCCESS;
+}
