@@ -32,8 +32,20 @@ build_all() { # COMPILER OUTPUT FLAG...
         $compiler "$@" -o "$output.files" "$root/tests/mpi/files.c"
 }
 
+# Subjects of the standard, one after the other in one program: what each prints is the same
+subject_sizes=${MPI_SIZES:-1 2 3 6 7}
+build_subjects() { # COMPILER OUTPUT FLAG...
+    local compiler=$1 output=$2
+    shift 2
+    $compiler "$@" -o "$output" "$root"/tests/mpi/subjects/*.c -lm
+}
+
 judge_all() {
     mkdir judged && cd judged && build_all mpicc.openmpi theirs -std=gnu11 -O1 -w || return
+    build_subjects mpicc.openmpi subjects -std=gnu11 -O1 -w || return
+    for ranks in $subject_sizes; do
+        $judge -n $ranks ./subjects >subjects.$ranks.txt 2>&1
+    done
     for ranks in $sizes; do
         { $judge -n $ranks ./theirs && $judge -n $ranks ./theirs.files; } >$ranks.txt 2>&1
     done
@@ -53,9 +65,28 @@ for name in pio:/files.dat //df03/files.dat; do
     same "$name on 5 ranks" "files on 5: passed" \
         "$(mpirun -m sandia --images=disks -d 3 -n 5 ./ours.files $name 2>&1 | tail -n 1)"
 done
+cat >striped.conf <<'E3'
+dim = 3;
+boards = ({ number = 3; io_nodes = (
+    { index = 0; si = [7]; drives = ({ volume = "df00"; image = "disks/big00.img"; }); },
+    { index = 1; si = [6]; drives = ({ volume = "df01"; image = "disks/big01.img"; }); }); });
+striped = ({ volume = "big"; over = ["df00", "df01"]; map = "cyclic 16384 2"; });
+E3
+ncube disk create -m striped.conf 2M >/dev/null
+same "//big/files.dat on 3 ranks" "files on 3: passed" \
+    "$(mpirun -m striped.conf -n 3 ./ours.files //big/files.dat 2>&1 | tail -n 1)"
 clean() { local image; for image in disks/*.img; do e2fsck -fn $image >fsck 2>&1 || return; done; }
 check "the volumes are whole" clean
+check "the subjects compile" build_subjects mpicc subjects $flags
+for ranks in $subject_sizes; do
+    mpirun -d 4 -n $ranks --serve=served ./subjects >subjects.$ranks.txt 2>&1
+    same "all subjects on $ranks ranks" "73 subjects on $ranks ranks" "$(tail -n 1 subjects.$ranks.txt)"
+done
 wait
+for ranks in $subject_sizes; do
+    [ $judges = no ] || same "subjects on $ranks ranks: as with Open MPI" "$(cat judged/subjects.$ranks.txt)" \
+        "$(cat subjects.$ranks.txt)"
+done
 for ranks in $sizes; do
     [ $judges = no ] || same "on $ranks ranks: as with Open MPI" "$(cat judged/$ranks.txt)" "$(cat $ranks.txt)"
 done
@@ -87,7 +118,7 @@ check "names the class" grep -q "share_copy: //df00/long: MPI_ERR_NO_SPACE" err
 check "the volumes are whole then" clean
 
 # What another MPI does with these is its own matter
-for name in mistakes old_names; do
+for name in mistakes bad_arguments old_names; do
     mpicc $flags -o $name "$root/tests/mpi/$name.c"
     for ranks in 1 3 8; do
         same "$name on $ranks ranks" "$name on $ranks: passed" "$(mpirun -d 3 -n $ranks ./$name 2>&1)"

@@ -56,6 +56,7 @@ static const struct subject {
     {"guest/exact2", "handlers", 1, 0, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/exact2", "all", 1, 1, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
+    {"guest/exact_mpi", "mpi", 2, 0, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/exact_global", "global", 2, 1, NULL, NULL, NULL, false, NULL, NULL},
     {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL, false, NULL, NULL},
     {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL, false, NULL, NULL},
