@@ -155,8 +155,5 @@ struct outcome xnc_run(const struct booted *b, const char *input, const char *co
 void xnc_expect(const struct booted *b, const char *input, const char *const words[], int status, const char *out,
                 const char *err)
 {
-    struct outcome o = xnc_run(b, input, words);
-
-    outcome_expect(&o, words[0], status, out, err);
-    outcome_free(&o);
+    outcome_must_be(xnc_run(b, input, words), words[0], status, out, err);
 }

@@ -417,6 +417,12 @@ void outcome_expect(const struct outcome *o, const char *name, int status, const
               "%s: on standard error, instead of '%s': %s", name, err, o->err);
 }
 
+void outcome_must_be(struct outcome o, const char *name, int status, const char *out, const char *err)
+{
+    outcome_expect(&o, name, status, out, err);
+    outcome_free(&o);
+}
+
 size_t count_lines(const char *text)
 {
     size_t n = 0;

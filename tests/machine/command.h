@@ -103,6 +103,8 @@ struct command ncube_start_on(const struct ncube_run *r, struct streams_of_test 
 /* Judges an outcome: exact status and output (NULL: any); err must occur in the standard error, which is empty when err
  * is "". */
 void outcome_expect(const struct outcome *o, const char *name, int status, const char *out, const char *err);
+/* The same, and frees it. */
+void outcome_must_be(struct outcome o, const char *name, int status, const char *out, const char *err);
 
 /* How many lines a text has. */
 size_t count_lines(const char *text);
@@ -139,13 +141,14 @@ char *machine_file_of_drives(const char *folder, int dim, int volumes, const cha
 /* Parameters 0 .. n-1, for tests whose parameter is a row of a table: the tests run in processes of their own, in
  * which the table's strings lie elsewhere. */
 struct criterion_test_params table_rows(size_t n);
+#define TABLE_ROWS(table) table_rows(sizeof(table) / sizeof *(table))
 
 /* A test of each row of a table, `*row` in what follows. */
-#define RowTest(suite, name, table)                         \
-    ParameterizedTestParameters(suite, name)                \
-    {                                                       \
-        return table_rows(sizeof(table) / sizeof *(table)); \
-    }                                                       \
+#define RowTest(suite, name, table)          \
+    ParameterizedTestParameters(suite, name) \
+    {                                        \
+        return TABLE_ROWS(table);            \
+    }                                        \
     ParameterizedTest(size_t *row, suite, name)
 
 #endif

@@ -20,23 +20,21 @@ char *folder_of_programs(const char *const *program)
 
 void guest_must_pass(const struct ncube_run *r)
 {
-    struct outcome o = ncube_run(r);
     char *name = format("%s, %s", r->program, r->args[0]);
 
-    outcome_expect(&o, name, 0, "passed\n", "");
+    outcome_must_be(ncube_run(r), name, 0, "passed\n", "");
     free(name);
-    outcome_free(&o);
 }
 
 void guest_must_end(const char *program, const struct guest_end *e, const char *served, const char *faults)
 {
     char *folder = folder_new(), *more = format("faults = ( %s );\n", faults ? faults : "");
     char *machine = machine_file(folder, atoi(e->dim), 0, more);
-    struct outcome o = ncube_run(&(struct ncube_run){
-        .dim = e->dim, .machine = faults ? machine : NULL, .serve = served, .program = program, .args = {e->name}});
 
-    outcome_expect(&o, e->name, e->status, e->out, e->err);
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){
+            .dim = e->dim, .machine = faults ? machine : NULL, .serve = served, .program = program, .args = {e->name}}),
+        e->name, e->status, e->out, e->err);
     free(machine);
     free(more);
     folder_remove(folder);

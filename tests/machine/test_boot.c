@@ -63,10 +63,8 @@ Test(boot, programs_one_after_the_other_have_their_own_streams_and_status)
 
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         const struct program *p = &programs[i];
-        struct outcome o = xnc_run(&b, p->input, p->words);
 
-        outcome_expect(&o, p->name, p->status, p->out, p->err);
-        outcome_free(&o);
+        outcome_must_be(xnc_run(&b, p->input, p->words), p->name, p->status, p->out, p->err);
     }
     booted_down(&b);
 }
@@ -151,10 +149,7 @@ static void say(int input, const char *text)
 
 static void expect_end(struct command *c, const char *name, int status, const char *out, const char *err)
 {
-    struct outcome o = command_wait(c);
-
-    outcome_expect(&o, name, status, out, err);
-    outcome_free(&o);
+    outcome_must_be(command_wait(c), name, status, out, err);
 }
 
 Test(boot, a_program_that_waits_for_input_stops_no_other)
@@ -487,9 +482,7 @@ Test(boot, an_idle_machine_that_loses_its_qemu_says_so)
 
     pause_ms(100);
     kill(command_find_qemu(&b.command), SIGKILL);
-    struct outcome o = booted_end(&b, END_MS);
-    outcome_expect(&o, "boot", 1, NULL, "qemu-system-riscv64");
-    outcome_free(&o);
+    outcome_must_be(booted_end(&b, END_MS), "boot", 1, NULL, "qemu-system-riscv64");
 }
 
 Test(boot, going_down_ends_the_programs_that_run)
@@ -510,10 +503,9 @@ Test(boot, a_name_is_taken_as_long_as_its_machine_is_up)
 {
     struct booted b = booted_up(WORDS("-d", "0"));
     char *ncube = build_path("bin/ncube");
-    struct outcome o = command_run((char *[]){ncube, "boot", "--name", b.name, NULL}, NULL);
 
-    outcome_expect(&o, "a second machine", 1, "", "is already up");
-    outcome_free(&o);
+    outcome_must_be(command_run((char *[]){ncube, "boot", "--name", b.name, NULL}, NULL), "a second machine", 1, "",
+                    "is already up");
     booted_down(&b);
     xnc_expect(&b, "", WORDS("examples/hello"), 1, "", " is up; ");
     free(ncube);
@@ -569,10 +561,8 @@ Test(boot, volumes_stay_mounted_between_programs_and_are_clean_after_down)
         expect_end(&other, "the other", 0, "passed\n", "");
         close(input);
     }
-    struct outcome busy =
-        command_run((char *[]){ncube, "run", "-m", machine, build_path("examples/hello"), NULL}, NULL);
-    outcome_expect(&busy, "the images are in use", 1, "", "in use");
-    outcome_free(&busy);
+    outcome_must_be(command_run((char *[]){ncube, "run", "-m", machine, build_path("examples/hello"), NULL}, NULL),
+                    "the images are in use", 1, "", "in use");
     booted_down(&b);
     images_check(folder, 2);
     free(ncube);

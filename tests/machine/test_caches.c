@@ -276,15 +276,11 @@ RowTest(caches, may_take_what_a_node_has_room_for_and_no_more, edges)
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         r.dim = programs[i][0];
         r.args[0] = programs[i][1], r.args[1] = "//df00/";
-        struct outcome o = ncube_run(&r);
-        outcome_expect(&o, programs[i][1], 0, "passed\n", "");
-        outcome_free(&o);
+        outcome_must_be(ncube_run(&r), programs[i][1], 0, "passed\n", "");
         images_check(folder, 1);
     }
     r.machine = more;
-    struct outcome o = ncube_run(&r);
-    outcome_expect(&o, "one KB more", 1, "", e->needs);
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&r), "one KB more", 1, "", e->needs);
     for (int i = 0; i < 2; i++)
         free(set[i]);
     free(most);

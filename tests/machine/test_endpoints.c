@@ -49,11 +49,9 @@ static const struct abort {
 
 RowTest(endpoints, abort_with_a_line_when_a_reactive_call_fails, aborts)
 {
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = "0", .program = "guest/reactive", .args = {aborts[*row].name}});
-
-    outcome_expect(&o, aborts[*row].name, 134, NULL, aborts[*row].err);
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.dim = "0", .program = "guest/reactive", .args = {aborts[*row].name}}),
+        aborts[*row].name, 134, NULL, aborts[*row].err);
 }
 
 /* ---- Domains ---- */
@@ -84,8 +82,6 @@ static const struct end {
 
 RowTest(endpoints, name_who_is_missing_in_a_domain, ends)
 {
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {ends[*row].name}});
-
-    outcome_expect(&o, ends[*row].name, 125, NULL, ends[*row].err);
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {ends[*row].name}}),
+                    ends[*row].name, 125, NULL, ends[*row].err);
 }

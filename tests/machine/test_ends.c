@@ -165,9 +165,7 @@ RowTest(ends, of_endless_loops_come_by_a_limit_of_virtual_time, loops)
     struct ncube_run r = run_of_loop(&loops[*row]);
 
     r.limit = "0.3";
-    struct outcome o = ncube_run(&r);
-    outcome_expect(&o, loops[*row].name, 124, NULL, "limit");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&r), loops[*row].name, 124, NULL, "limit");
 }
 
 RowTest(ends, of_endless_loops_come_by_a_signal, loops)
@@ -558,10 +556,8 @@ Test(ends, are_normal_with_standard_streams_closed)
 
     for (int i = 0; i < 4; i++) {
         char *line = format("exec %s run %s 3 %s", build_path("bin/ncube"), build_path("guest/status"), closed[i]);
-        struct outcome o = command_run((char *[]){"/bin/sh", "-c", line, NULL}, NULL);
 
-        outcome_expect(&o, closed[i], 3, "", "");
-        outcome_free(&o);
+        outcome_must_be(command_run((char *[]){"/bin/sh", "-c", line, NULL}, NULL), closed[i], 3, "", "");
         free(line);
     }
 }

@@ -15,10 +15,7 @@ static const struct streams_of_test in_memory = {-1, -1};
 
 static void expect_end(struct command *c, const char *name, int status, const char *out, const char *err)
 {
-    struct outcome o = command_wait(c);
-
-    outcome_expect(&o, name, status, out, err);
-    outcome_free(&o);
+    outcome_must_be(command_wait(c), name, status, out, err);
 }
 
 Test(fifos, wait_for_the_other_end)
@@ -137,11 +134,8 @@ Test(fifos, refuse_wrong_names)
 
 Test(fifos, without_another_program_are_a_deadlock)
 {
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = "1", .program = "guest/fifo", .args = {"read", "//pipe/x"}});
-
-    outcome_expect(&o, "alone", 125, "", "nodes 0-1: each waits for the front end");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.dim = "1", .program = "guest/fifo", .args = {"read", "//pipe/x"}}),
+                    "alone", 125, "", "nodes 0-1: each waits for the front end");
 }
 
 /* Programs of one job meet, too: always at the same times. */

@@ -61,22 +61,20 @@ RowTest(global_io, prints_and_reads_once, dims)
                                                     : "[local][local][local][local][local][local][local]";
     const char *const errors = dims[*row][0] == '0' ? "e" : dims[*row][0] == '1' ? "ee" : "eeeeeeee";
     char *out = format("[local]size? has 10 and 20\nno line's end\npassed\n%s", rest);
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = dims[*row], .program = PROGRAM, .args = {"streams", "/"}, .input = input});
 
-    outcome_expect(&o, dims[*row], 0, out, errors);
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.dim = dims[*row], .program = PROGRAM, .args = {"streams", "/"}, .input = input}),
+        dims[*row], 0, out, errors);
     free(out);
 }
 
 Test(global_io, follows_copies_of_streams)
 {
     char *folder = folder_new();
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"redirected", "/"}});
 
-    outcome_expect(&o, "redirected", 0, "once\npassed\n", "");
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"redirected", "/"}}),
+        "redirected", 0, "once\npassed\n", "");
     folder_remove(folder);
 }
 
@@ -102,11 +100,10 @@ static const struct end {
 RowTest(global_io, names_call_and_node_that_is_missing, ends)
 {
     char *folder = folder_new();
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {ends[*row].name, "/"}});
 
-    outcome_expect(&o, ends[*row].name, 125, NULL, ends[*row].err);
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {ends[*row].name, "/"}}),
+        ends[*row].name, 125, NULL, ends[*row].err);
     folder_remove(folder);
 }
 

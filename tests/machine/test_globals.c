@@ -34,11 +34,10 @@ Test(globals, wait_for_a_late_node)
 
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         char *folder = folder_new(), *machine = machine_file(folder, 3, 0, more[i]);
-        struct outcome o =
-            ncube_run(&(struct ncube_run){.dim = "3", .machine = machine, .program = PROGRAM, .args = {"late node"}});
 
-        outcome_expect(&o, more[i], 0, "late\npassed\n", "");
-        outcome_free(&o);
+        outcome_must_be(
+            ncube_run(&(struct ncube_run){.dim = "3", .machine = machine, .program = PROGRAM, .args = {"late node"}}),
+            more[i], 0, "late\npassed\n", "");
         free(machine);
         folder_remove(folder);
     }
@@ -68,10 +67,8 @@ RowTest(globals, name_who_is_missing, ends)
 
 Test(globals, nperror_has_the_last_error)
 {
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = "0", .program = PROGRAM, .args = {"errors"}});
-
-    outcome_expect(&o, "errors", 0, "passed\n",
-                   "nothing yet: no error\nnwrite: invalid argument\ntry again\ninvalid argument\n"
-                   "nsync: invalid argument\n");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.dim = "0", .program = PROGRAM, .args = {"errors"}}), "errors", 0,
+                    "passed\n",
+                    "nothing yet: no error\nnwrite: invalid argument\ntry again\ninvalid argument\n"
+                    "nsync: invalid argument\n");
 }

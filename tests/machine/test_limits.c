@@ -38,9 +38,8 @@ RowTest(limits, of_descriptors_are_not_reached_by, crowds)
 
     file_write(folder, "file", "x", 1);
     char *rest = format("run %s --serve %s %s '%s' %s", c->options, folder, program, c->name, file);
-    struct outcome o = run_line("ulimit -n 64", rest);
-    outcome_expect(&o, c->name, 0, "passed\n", "");
-    outcome_free(&o);
+
+    outcome_must_be(run_line("ulimit -n 64", rest), c->name, 0, "passed\n", "");
     free(rest);
     free(program);
     folder_remove(folder);

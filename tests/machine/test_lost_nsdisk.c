@@ -113,10 +113,7 @@ RowTest(lost_nsdisk, ends_the_run_with_a_line, ends)
 
 static void expect_told(struct command *c, const char *what, const char *out)
 {
-    struct outcome o = command_wait(c);
-
-    outcome_expect(&o, what, 1, out, TOLD);
-    outcome_free(&o);
+    outcome_must_be(command_wait(c), what, 1, out, TOLD);
 }
 
 static void expect_end(struct home *h, struct booted *b)

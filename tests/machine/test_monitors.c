@@ -10,15 +10,12 @@
 /* Exact: 45 cycles a hop and 9 a byte; [P0] measured 1854, 3697, 7384 and 15. */
 Test(monitors, see_the_network_take_its_time)
 {
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = "5", .program = "examples/netmon"});
-
-    outcome_expect(&o, "netmon", 0,
-                   "netmon hops=5 bytes=4096 us=1854.45\n"
-                   "netmon hops=5 bytes=8192 us=3697.65\n"
-                   "netmon hops=5 bytes=16384 us=7384.05\n"
-                   "netmon hops=5 bytes=8 us=14.85\n",
-                   "");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.dim = "5", .program = "examples/netmon"}), "netmon", 0,
+                    "netmon hops=5 bytes=4096 us=1854.45\n"
+                    "netmon hops=5 bytes=8192 us=3697.65\n"
+                    "netmon hops=5 bytes=16384 us=7384.05\n"
+                    "netmon hops=5 bytes=8 us=14.85\n",
+                    "");
 }
 
 static const struct {
@@ -58,11 +55,11 @@ static void see_disk(const char *more, double cpu_most)
 Test(monitors, say_when_the_volume_is_full)
 {
     char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 3, 1, "");
-    struct outcome o = ncube_run(&(struct ncube_run){
-        .dim = "0", .machine = machine, .program = "examples/diskmon", .args = {"df00", "pauses=100,72", "32768"}});
 
-    outcome_expect(&o, "diskmon", 1, NULL, "diskmon: /diskmon-32768: No space left on device: //df00/diskmon-32768\n");
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){
+            .dim = "0", .machine = machine, .program = "examples/diskmon", .args = {"df00", "pauses=100,72", "32768"}}),
+        "diskmon", 1, NULL, "diskmon: /diskmon-32768: No space left on device: //df00/diskmon-32768\n");
     free(machine);
     folder_remove(folder);
 }
@@ -94,15 +91,14 @@ Test(monitors, see_messages_of_1992_start_up_in_160_us)
 Test(monitors, see_the_network_of_an_ipsc_860)
 {
     char *folder = folder_new(), *machine = machine_file(folder, 5, 0, "timing = \"ipsc-860\";\n");
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = "5", .machine = machine, .program = "examples/netmon"});
 
-    outcome_expect(&o, "netmon", 0,
-                   "netmon hops=5 bytes=4096 us=1493.60\n"
-                   "netmon hops=5 bytes=8192 us=2927.20\n"
-                   "netmon hops=5 bytes=16384 us=5794.40\n"
-                   "netmon hops=5 bytes=8 us=62.80\n",
-                   "");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.dim = "5", .machine = machine, .program = "examples/netmon"}),
+                    "netmon", 0,
+                    "netmon hops=5 bytes=4096 us=1493.60\n"
+                    "netmon hops=5 bytes=8192 us=2927.20\n"
+                    "netmon hops=5 bytes=16384 us=5794.40\n"
+                    "netmon hops=5 bytes=8 us=62.80\n",
+                    "");
     free(machine);
     folder_remove(folder);
 }

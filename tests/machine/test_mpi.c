@@ -94,13 +94,12 @@ Test(mpi, errors_that_calls_return_are_listed_by_a_check)
 Test(mpi, a_line_that_a_full_channel_keeps)
 {
     char *folder = folder_new(), *machine = machine_file(folder, 2, 0, "ram_mb = 2;\n");
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = "2", .machine = machine, .program = PROGRAM, .args = {"full memory"}});
 
-    outcome_expect(&o, "full memory", 125, NULL,
-                   "node 2 waits for the front end; a full channel keeps its line from there: MPI_Send on "
-                   "MPI_COMM_WORLD, rank 2 (node 2): MPI_ERR_RANK: not a valid rank: -7 is none of 0 to 3\n");
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.dim = "2", .machine = machine, .program = PROGRAM, .args = {"full memory"}}),
+        "full memory", 125, NULL,
+        "node 2 waits for the front end; a full channel keeps its line from there: MPI_Send on "
+        "MPI_COMM_WORLD, rank 2 (node 2): MPI_ERR_RANK: not a valid rank: -7 is none of 0 to 3\n");
     free(machine);
     folder_remove(folder);
 }

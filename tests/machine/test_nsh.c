@@ -75,11 +75,10 @@ RowTest(nsh, line, lines)
 {
     const struct line *l = &lines[*row];
     char *folder = folder_with_programs(PROGRAMS);
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = l->dim, .serve = folder, .program = SHELL, .args = {"-c", l->text}});
 
-    outcome_expect(&o, l->name, l->status, l->out, l->err);
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.dim = l->dim, .serve = folder, .program = SHELL, .args = {"-c", l->text}}),
+        l->name, l->status, l->out, l->err);
     folder_remove(folder);
 }
 
@@ -87,11 +86,11 @@ RowTest(nsh, line, lines)
 Test(nsh, reads_lines_and_leaves_the_rest)
 {
     char *folder = folder_with_programs(PROGRAMS);
-    struct outcome o = ncube_run(&(struct ncube_run){
-        .dim = "2", .serve = folder, .program = SHELL, .input = "# first\n\nhello\nwc\nfor wc\nand this\n"});
 
-    outcome_expect(&o, "input", 0, "hello from node 0 of 1\n2 4 16\n", "");
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){
+            .dim = "2", .serve = folder, .program = SHELL, .input = "# first\n\nhello\nwc\nfor wc\nand this\n"}),
+        "input", 0, "hello from node 0 of 1\n2 4 16\n", "");
     folder_remove(folder);
 }
 
@@ -126,9 +125,7 @@ Test(nsh, refuses_wrong_arguments)
         struct ncube_run r = {.program = SHELL};
 
         memcpy(r.args, cases[i].args, sizeof cases[i].args);
-        struct outcome o = ncube_run(&r);
-        outcome_expect(&o, cases[i].err, cases[i].status, "", cases[i].err);
-        outcome_free(&o);
+        outcome_must_be(ncube_run(&r), cases[i].err, cases[i].status, "", cases[i].err);
     }
 }
 

@@ -49,9 +49,8 @@ Test(odd, have_one_trace)
 
 Test(odd, programs_share_a_subcube)
 {
-    struct outcome o = ncube_run(&(struct ncube_run){
-        .options = {"--nodes=2"}, .program = "guest/odd", .args = {"counts", ":", "-n", "1", "guest/odd", "counts"}});
-
-    outcome_expect(&o, "2 and 1", 0, "3 nodes\n", "");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.options = {"--nodes=2"},
+                                                  .program = "guest/odd",
+                                                  .args = {"counts", ":", "-n", "1", "guest/odd", "counts"}}),
+                    "2 and 1", 0, "3 nodes\n", "");
 }

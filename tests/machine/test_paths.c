@@ -134,9 +134,8 @@ static void expect_run(const struct place *p, enum use use, const char *what)
                     "all open one file",
                     "file",
                     NULL};
-    struct outcome o = command_run(argv, NULL);
-    outcome_expect(&o, what, 0, "passed\n", "");
-    outcome_free(&o);
+
+    outcome_must_be(command_run(argv, NULL), what, 0, "passed\n", "");
     cr_expect_eq(access(argv[9], R_OK), 0, "%s: no trace", what);
     cr_expect_eq(access(argv[10] + strlen("--stats="), R_OK), 0, "%s: no statistics", what);
 }

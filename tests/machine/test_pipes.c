@@ -203,12 +203,10 @@ Test(pipes, give_what_a_file_gives)
 
 Test(pipes, pass_text_through_programs_of_one_node)
 {
-    struct outcome o = ncube_run(&(struct ncube_run){.program = GUEST,
-                                                     .args = {"copies", "|", GUEST, "copies", "|", GUEST, "copies"},
-                                                     .input = "one\ntwo\nthree\n"});
-
-    outcome_expect(&o, "three programs", 0, "one\ntwo\nthree\n", "");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.program = GUEST,
+                                                  .args = {"copies", "|", GUEST, "copies", "|", GUEST, "copies"},
+                                                  .input = "one\ntwo\nthree\n"}),
+                    "three programs", 0, "one\ntwo\nthree\n", "");
 }
 
 /* Each program hears at its next write that the one behind it has ended. */
@@ -225,9 +223,7 @@ Test(pipes, end_at_once_when_the_last_program_ends)
     r.args[n++] = "|";
     r.args[n++] = GUEST;
     r.args[n++] = "reads a little";
-    struct outcome o = ncube_run(&r);
-    outcome_expect(&o, "ten programs", 0, "", "");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&r), "ten programs", 0, "", "");
 }
 
 Test(pipes, belong_to_the_program_in_global_mode)
@@ -246,11 +242,9 @@ Test(pipes, belong_to_the_program_in_global_mode)
 
 Test(pipes, get_a_mapping_after_nglobal)
 {
-    struct outcome o = ncube_run(
-        &(struct ncube_run){.dim = "1", .program = GUEST, .args = {"maps after nglobal", "|", GUEST, "copies"}});
-
-    outcome_expect(&o, "mapped", 0, "abcdefABCDEF", "");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){
+                        .dim = "1", .program = GUEST, .args = {"maps after nglobal", "|", GUEST, "copies"}}),
+                    "mapped", 0, "abcdefABCDEF", "");
 }
 
 /* The two ends exchange messages: the same each time. */
@@ -308,11 +302,11 @@ static const struct end {
 RowTest(pipes, end, ends)
 {
     const struct end *e = &ends[*row];
-    struct outcome o = ncube_run(&(struct ncube_run){
-        .dim = e->dim, .program = GUEST, .args = {e->first, "|", "-d", e->second_dim, GUEST, e->second}});
 
-    outcome_expect(&o, e->name, e->status, "", e->err);
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.dim = e->dim,
+                                                  .program = GUEST,
+                                                  .args = {e->first, "|", "-d", e->second_dim, GUEST, e->second}}),
+                    e->name, e->status, "", e->err);
 }
 
 /* ---- Command lines ---- */
@@ -384,7 +378,5 @@ RowTest(pipes, refuse_lines, lines)
     struct ncube_run r = {.dim = l->dim, .program = GUEST};
 
     memcpy(r.args, l->args, sizeof r.args);
-    struct outcome o = ncube_run(&r);
-    outcome_expect(&o, l->name, l->status, "", l->err);
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&r), l->name, l->status, "", l->err);
 }

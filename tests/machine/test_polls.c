@@ -48,9 +48,7 @@ Test(polls, wait_for_no_input_of_a_run)
     usleep(100000);
     cr_assert_eq(write(ends[1], "two\n", 4), 4);
     close(ends[1]);
-    struct outcome o = command_wait(&c);
-    outcome_expect(&o, "ncube run", 0, "asks\none: there\ninput 1, child 0\ntwo\npassed\n", "");
-    outcome_free(&o);
+    outcome_must_be(command_wait(&c), "ncube run", 0, "asks\none: there\ninput 1, child 0\ntwo\npassed\n", "");
 }
 
 /* On a machine that is kept up, the program goes on meanwhile. */
@@ -69,8 +67,6 @@ Test(polls, wait_for_the_input_of_a_user)
     cr_assert_eq(write(ends[1], "two\n", 4), 4);
     command_await_lines(&c, 5);
     close(ends[1]);
-    struct outcome o = command_wait(&c);
-    outcome_expect(&o, "xnc", 0, "asks\nwaits\none: waited\ninput 0, child 1\ntwo\npassed\n", "");
-    outcome_free(&o);
+    outcome_must_be(command_wait(&c), "xnc", 0, "asks\nwaits\none: waited\ninput 0, child 1\ntwo\npassed\n", "");
     booted_down(&machine);
 }

@@ -90,9 +90,7 @@ static const struct {
 
 RowTest(posix, alarms_that_nobody_catches_end_the_program, fatal_alarms)
 {
-    struct outcome o = ncube_run(
-        &(struct ncube_run){.dim = fatal_alarms[*row].dim, .program = PROCESS, .args = {fatal_alarms[*row].name, "/"}});
-
-    outcome_expect(&o, fatal_alarms[*row].name, 142, "", "ended by its own signal 14 (SIGALRM)");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){
+                        .dim = fatal_alarms[*row].dim, .program = PROCESS, .args = {fatal_alarms[*row].name, "/"}}),
+                    fatal_alarms[*row].name, 142, "", "ended by its own signal 14 (SIGALRM)");
 }

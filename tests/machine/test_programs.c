@@ -54,9 +54,7 @@ RowTest(programs, end_as_expected, programs)
     struct ncube_run r = {.dim = p->dim, .program = p->program, .input = p->input};
 
     memcpy(r.args, p->args, sizeof p->args);
-    struct outcome o = ncube_run(&r);
-    outcome_expect(&o, p->name, p->status, p->out, p->err);
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&r), p->name, p->status, p->out, p->err);
 }
 
 /* ---- Programs that test by themselves ---- */

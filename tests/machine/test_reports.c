@@ -65,9 +65,9 @@ Test(reports, of_a_deadlock_name_what_is_unread)
         outcome_free(&o);
     }
     struct booted b = booted_up(WORDS("-d", "2"));
-    struct outcome o = xnc_run(&b, "", WORDS("-d1", "guest/crowd", "wrong types", "1"));
-    outcome_expect(&o, "xnc", DEADLOCK, "", rows[1].line);
-    outcome_free(&o);
+
+    outcome_must_be(xnc_run(&b, "", WORDS("-d1", "guest/crowd", "wrong types", "1")), "xnc", DEADLOCK, "",
+                    rows[1].line);
     booted_down(&b);
 }
 

@@ -80,10 +80,8 @@ Test(requests, of_no_family_are_refused)
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char *folder = folder_with_images(VOLUMES, 1024, 1024);
-        struct outcome o = run(&r, ways[i].ncube, ways[i].service, folder);
 
-        outcome_expect(&o, ways[i].service, 0, "passed\n", "");
-        outcome_free(&o);
+        outcome_must_be(run(&r, ways[i].ncube, ways[i].service, folder), ways[i].service, 0, "passed\n", "");
         folder_remove(folder);
     }
 }

@@ -54,11 +54,10 @@ Test(rexec, loads_from_a_volume)
 Test(rexec, makes_a_farm_of_workers)
 {
     char *folder = build_path("examples");
-    struct outcome o = ncube_run(
-        &(struct ncube_run){.dim = "3", .serve = folder, .program = "examples/manager", .args = {"worker", "20"}});
 
-    outcome_expect(&o, "manager", 0, "sum 2490\n", "");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){
+                        .dim = "3", .serve = folder, .program = "examples/manager", .args = {"worker", "20"}}),
+                    "manager", 0, "sum 2490\n", "");
     free(folder);
 }
 

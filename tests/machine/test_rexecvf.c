@@ -33,21 +33,19 @@ RowTest(rexecvf, repeats, cases)
 Test(rexecvf, works_in_a_pipeline)
 {
     char *folder = folder_with_programs(PROGRAM);
-    struct outcome o = ncube_run(&(struct ncube_run){
-        .dim = "2", .serve = folder, .program = PROGRAM, .args = {"stage", "|", "examples/wc", "-c"}});
 
-    outcome_expect(&o, "a stage", 0, "0\n", "a pipe of several nodes: say who writes what");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){
+                        .dim = "2", .serve = folder, .program = PROGRAM, .args = {"stage", "|", "examples/wc", "-c"}}),
+                    "a stage", 0, "0\n", "a pipe of several nodes: say who writes what");
     folder_remove(folder);
 }
 
 Test(rexecvf, reports_an_end_that_nobody_gets)
 {
     char *folder = folder_with_programs(PROGRAM);
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {"waits for a holder"}});
 
-    outcome_expect(&o, "deadlock", 125, "", "PEs 0-3 of rexecvf: each waits for a program at the other end of pipe 64");
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {"waits for a holder"}}),
+        "deadlock", 125, "", "PEs 0-3 of rexecvf: each waits for a program at the other end of pipe 64");
     folder_remove(folder);
 }

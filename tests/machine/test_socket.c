@@ -365,9 +365,8 @@ Test(socket, a_crowd_that_takes_all_descriptors_is_told_so_and_the_machine_neith
     unsigned long used = ticks_of(b.command.pid) - before;
     cr_expect_lt(used, (unsigned long)sysconf(_SC_CLK_TCK) / 5, "%lu ticks in 0.6 s", used);
     xnc_expect(&b, "", WORDS("examples/hello"), 1, "", "no descriptor left");
-    struct outcome down = command_run((char *[]){build_path("bin/ncube"), "down", "--name", b.name, NULL}, NULL);
-    outcome_expect(&down, "ncube down", 1, "", "no descriptor left");
-    outcome_free(&down);
+    outcome_must_be(command_run((char *[]){build_path("bin/ncube"), "down", "--name", b.name, NULL}, NULL),
+                    "ncube down", 1, "", "no descriptor left");
     struct outcome ps = command_run((char *[]){build_path("bin/ncube"), "ps", NULL}, NULL);
     char *line = format("%s: the machine has no descriptor left for another client", b.name);
     cr_expect(ps.status == 1 && strstr(ps.out, line), "status %d: %s", ps.status, ps.out);

@@ -42,11 +42,10 @@ static const struct dialogue {
 RowTest(streams, carry_text, dialogues)
 {
     const struct dialogue *d = &dialogues[*row];
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = d->dim, .program = PROGRAM, .args = {d->program_case}, .input = d->input});
 
-    outcome_expect(&o, d->name, d->status, d->out, d->err);
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.dim = d->dim, .program = PROGRAM, .args = {d->program_case}, .input = d->input}),
+        d->name, d->status, d->out, d->err);
 }
 
 /* ---- Large inputs and outputs ---- */
@@ -153,10 +152,8 @@ static int broken_end(const struct broken *b)
 static void expect_broken(const struct broken *b, struct command *c, const char *by)
 {
     char *name = format("%s, by %s", b->name, by);
-    struct outcome o = command_wait(c);
 
-    outcome_expect(&o, name, b->status, "", b->err);
-    outcome_free(&o);
+    outcome_must_be(command_wait(c), name, b->status, "", b->err);
     free(name);
 }
 
@@ -203,9 +200,7 @@ static void expect_head(struct command *c, int fd, const char *by)
     cr_expect_eq(read_lines(fd, 3), 3, "%s", by);
     usleep(50000); /* for the pipe to fill; the expected result does not depend on it */
     close(fd);
-    struct outcome o = command_wait(c);
-    outcome_expect(&o, by, 141, "", "");
-    outcome_free(&o);
+    outcome_must_be(command_wait(c), by, 141, "", "");
 }
 
 Test(streams, whose_reader_goes_end_the_program)
@@ -242,7 +237,5 @@ Test(streams, of_a_slow_pipe_lose_nothing)
         usleep(20000);
     }
     close(ends[1]);
-    struct outcome o = command_wait(&c);
-    outcome_expect(&o, "slow input", 0, "slow\nbut sure\npassed\n", "");
-    outcome_free(&o);
+    outcome_must_be(command_wait(&c), "slow input", 0, "slow\nbut sure\npassed\n", "");
 }

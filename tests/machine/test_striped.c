@@ -200,11 +200,10 @@ Test(striped, names_the_error_when_a_drive_is_dead)
 {
     char *folder = folder_with_images(VOLUMES, 1024, 1024);
     char *machine = striped_machine(folder, "cyclic 1000 4", "faults = ( { drive = \"df02\"; from_us = 4000000; } );");
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"dead drive", "//big/"}});
 
-    outcome_expect(&o, "dead drive", 1, "passed\n", "I/O node 2 of board 3: df02: the drive failed");
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"dead drive", "//big/"}}),
+        "dead drive", 1, "passed\n", "I/O node 2 of board 3: df02: the drive failed");
     free(machine);
     folder_remove(folder);
 }

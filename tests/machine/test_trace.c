@@ -278,11 +278,9 @@ Test(trace, a_packed_timeline_is_the_same_text)
     const char *const paths[] = {plain, packed};
 
     for (int i = 0; i < 2; i++) {
-        struct outcome o =
-            ncube_run(&(struct ncube_run){.dim = "2", .trace = paths[i], .program = "guest/phases", .args = {"work"}});
-
-        outcome_expect(&o, paths[i], 0, "passed\n", "");
-        outcome_free(&o);
+        outcome_must_be(
+            ncube_run(&(struct ncube_run){.dim = "2", .trace = paths[i], .program = "guest/phases", .args = {"work"}}),
+            paths[i], 0, "passed\n", "");
     }
     command_must_succeed((char *[]){"gunzip", packed, NULL});
     packed[strlen(packed) - 3] = '\0';

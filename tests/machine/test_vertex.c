@@ -99,10 +99,9 @@ static const struct end {
 RowTest(vertex, ends_programs_as_it_should, ends)
 {
     const struct end *e = &ends[*row];
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = e->dim, .program = e->program, .args = {e->name}});
 
-    outcome_expect(&o, e->name, e->status, "", e->err);
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.dim = e->dim, .program = e->program, .args = {e->name}}), e->name,
+                    e->status, "", e->err);
 }
 
 /* ---- Short versions of `make torture` and `make fuzz-calls` ---- */
@@ -124,10 +123,8 @@ Test(vertex, delivers_them_in_spite_of_noise)
 
 Test(vertex, answers_random_calls)
 {
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = "2", .program = "guest/calls", .args = {"4000", "1"}});
-
-    outcome_expect(&o, "random calls", 0, "passed\n", "refused");
-    outcome_free(&o);
+    outcome_must_be(ncube_run(&(struct ncube_run){.dim = "2", .program = "guest/calls", .args = {"4000", "1"}}),
+                    "random calls", 0, "passed\n", "refused");
 }
 
 /* ---- Programs that see where they are interrupted: still nothing depends on how far nodes run ahead ---- */

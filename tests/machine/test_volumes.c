@@ -104,11 +104,10 @@ Test(volumes, are_several_file_systems)
 Test(volumes, that_do_not_exist_are_named)
 {
     char *folder = folder_with_images(1, 512, 1024), *machine = machine_file(folder, 1, 1, "");
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"no such volume", "//nosuch/"}});
 
-    outcome_expect(&o, "no such volume", 0, "passed\n", "//nosuch/file: No such file or directory\n");
-    outcome_free(&o);
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"no such volume", "//nosuch/"}}),
+        "no such volume", 0, "passed\n", "//nosuch/file: No such file or directory\n");
     images_check(folder, 1);
     free(machine);
     folder_remove(folder);
