@@ -1,21 +1,74 @@
-/* `ncube place MACHINE VOLUME...`: prints the nodes as place.h ranks them. */
+/*
+ * `ncube place MACHINE VOLUME...`: ranks the nodes on which a program can run that uses several volumes at the same
+ * time. [P0 section 5] advises a node with many channel-disjoint routings. Among equal ones, a node is better if its
+ * busiest channel carries fewer of the paths to the volumes and back, then if it is nearer.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/memory.h"
 #include "emu/base/options.h"
-#include "emu/tools/place.h"
+#include "emu/base/order.h"
 #include "emu/network/node_text.h"
 #include "emu/base/json_text.h"
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
 #include "emu/cmd/job_options.h"
+#include "emu/tools/paths.h"
 
 struct volumes {
     uint32_t n;
     uint32_t *io_node; /* of each volume */
 };
+
+struct place {
+    uint32_t node;
+    uint32_t routings; /* channel-disjoint, from the node to the volumes */
+    uint32_t busiest;  /* paths through the busiest channel, there or back */
+    uint32_t hops;     /* to all volumes together */
+};
+
+/* ---- The order ---- */
+
+static struct place judge(const struct topo *t, uint32_t node, const uint32_t *io_node, uint32_t n, struct path *there,
+                          struct path *back)
+{
+    struct place p = {.node = node};
+
+    for (uint32_t i = 0; i < n; i++) {
+        path_find(t, node, io_node[i], NCU_VIA_NEAREST, &there[i]); /* there is always a way to an I/O node */
+        path_find(t, io_node[i], node, NCU_VIA_NEAREST, &back[i]);
+        p.hops += there[i].hops;
+    }
+    uint32_t out = paths_busiest_channel(there, n), in = paths_busiest_channel(back, n);
+    p.routings = paths_disjoint_by_theorem(there, n);
+    p.busiest = out > in ? out : in;
+    return p;
+}
+
+static int better_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int better = order(y->routings, x->routings) ?: order(x->busiest, y->busiest);
+
+    return better ?: order(x->hops, y->hops) ?: order(x->node, y->node);
+}
+
+/* All compute nodes, the best first; the caller frees them. io_node: of each of n volumes, n at least 1. */
+static struct place *rank_nodes(const struct topo *t, const uint32_t *io_node, uint32_t n)
+{
+    uint32_t nodes = 1u << t->dim;
+    struct place *place = memory_new(nodes, sizeof *place);
+    struct path *there = memory_new(n, sizeof *there), *back = memory_new(n, sizeof *back);
+
+    for (uint32_t node = 0; node < nodes; node++)
+        place[node] = judge(t, node, io_node, n, there, back);
+    qsort(place, nodes, sizeof *place, better_first);
+    free(there);
+    free(back);
+    return place;
+}
 
 /* ---- Printing ---- */
 
@@ -106,7 +159,7 @@ static void collect(struct volumes *v, const struct topo *t, char **name)
 
 static int rank_and_print(const struct topo *t, const struct volumes *v, const struct arguments *a)
 {
-    struct place *place = place_rank(t, v->io_node, v->n);
+    struct place *place = rank_nodes(t, v->io_node, v->n);
     uint32_t n = 1u << t->dim;
 
     n = a->top < n ? a->top : n;
