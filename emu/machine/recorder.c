@@ -140,13 +140,13 @@ static void add_volumes(struct recording *r, const struct machine *m)
 static int check_file(struct machine *m, const char *path)
 {
     const struct machine_options *o = m->options;
-    const char *other = o->statistics_file && strcmp(o->statistics_file, path) == 0 ? "--stats"
-                        : o->trace.report && strcmp(o->trace.report, path) == 0     ? "--report"
-                        : o->trace.path && strcmp(o->trace.path, path) == 0         ? "--trace"
-                                                                                    : NULL;
+    const struct {
+        const char *option, *path;
+    } others[] = {{"--stats", o->statistics_file}, {"--report", o->trace.report}, {"--trace", o->trace.path}};
 
-    if (other)
-        return machine_complain(m, "%s: %s writes this file, too; give another one", path, other);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].path && strcmp(others[i].path, path) == 0)
+            return machine_complain(m, "%s: %s writes this file, too; give another one", path, others[i].option);
     return machine_check_output(m, "--record", path);
 }
 

@@ -19,9 +19,9 @@ static int run(char *const argv[], char *error)
     if (status < 0)
         return error_line(error, "%s: %s", argv[0], strerror(errno));
     if (status > 128)
-        return error_line(error, "%s: %s", argv[0], "was killed");
+        return error_line(error, "%s: was killed", argv[0]);
     if (status == CHILD_NOT_FOUND)
-        return error_line(error, "%s: %s", argv[0], "cannot be run; Debian has it in e2fsprogs");
+        return error_line(error, "%s: cannot be run; Debian has it in e2fsprogs", argv[0]);
     return status;
 }
 
@@ -31,9 +31,9 @@ int disk_tools_create(const char *image, uint64_t bytes, uint32_t block_bytes, c
     struct new_file f = {.fd = -1};
 
     if (access(image, F_OK) == 0)
-        return error_line(error, "%s: %s", image, "already exists; nothing was changed");
+        return error_line(error, "%s: already exists; nothing was changed", image);
     if (strlen(label) > 16)
-        return error_line(error, "%s: %s", label, "a label has at most 16 characters");
+        return error_line(error, "%s: a label has at most 16 characters", label);
     if (new_file_open(&f, image, error) < 0)
         return -1;
     snprintf(block, sizeof block, "%u", block_bytes);
@@ -44,7 +44,7 @@ int disk_tools_create(const char *image, uint64_t bytes, uint32_t block_bytes, c
             run((char *[]){"mke2fs", "-q", "-F", "-t", "ext2", "-b", block, "-m", "0", "-L", (char *)label, self, NULL},
                 error);
     if (result > 0)
-        result = error_line(error, "%s: %s", image, "mke2fs could not make a file system of this size");
+        result = error_line(error, "%s: mke2fs could not make a file system of this size", image);
     return new_file_close_as_new(&f, result, error);
 }
 

@@ -339,6 +339,8 @@ static void kill_all(void)
             proc_kill(proc_find(i), EXIT_KILLED, 0);
 }
 
+/* A kill that comes before the job's N_LOAD_BEGIN is answered at once, and the job is noted, so that `begin` then drops
+ * its load. One that comes in the midst of the load answers for it. */
 void load_kill(struct message *m)
 {
     const struct load_job *j = (const struct load_job *)m->payload;
