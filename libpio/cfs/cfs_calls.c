@@ -38,14 +38,18 @@ long _cwrite(int fd, const void *buf, unsigned n)
 
 void cread(int fd, void *buf, unsigned n)
 {
-    if (cfs_call_must("cread", fd, _cread(fd, buf, n)) < (long)n)
-        cfs_call_fails("cread", fd, "the file ends before that");
+    const long moved = _cread(fd, buf, n);
+
+    if (moved < (long)n)
+        cfs_call_moves_less("cread", fd, moved, "the file ends before that");
 }
 
 void cwrite(int fd, const void *buf, unsigned n)
 {
-    if (cfs_call_must("cwrite", fd, _cwrite(fd, buf, n)) < (long)n)
-        cfs_call_fails("cwrite", fd, strerror(ENOSPC));
+    const long moved = _cwrite(fd, buf, n);
+
+    if (moved < (long)n)
+        cfs_call_moves_less("cwrite", fd, moved, strerror(ENOSPC));
 }
 
 /* ---- Asynchronous calls ---- */
@@ -100,17 +104,15 @@ long _iowait(long id)
     return cfs_call_result(cfs_move_end(id));
 }
 
-static void check_end(const char *call, long id, long moved)
-{
-    if (moved >= 0 && (uint64_t)moved < asked[id].n)
-        cfs_call_fails(call, asked[id].fd, "fewer bytes than were asked for");
-}
-
 void iowait(long id)
 {
-    const int fd = id >= 1 && id <= (long)CFS_MOVES_MAX ? asked[id].fd : -1;
+    const bool may_be = id >= 1 && id <= (long)CFS_MOVES_MAX;
+    const long moved = _iowait(id);
 
-    check_end("iowait", id, cfs_call_must("iowait", fd, _iowait(id)));
+    if (!may_be || (moved < 0 && errno == EINVAL))
+        cfs_call_must("iowait", may_be ? asked[id].fd : -1, moved);
+    else if (moved < (long)asked[id].n)
+        cfs_call_moves_less("iowait", asked[id].fd, moved, "fewer bytes than were asked for");
 }
 
 /* An error is that of the move. */

@@ -14,5 +14,8 @@ long cfs_call_result(int64_t n);
 long cfs_call_must(const char *call, int fd, long n);
 /* Ends the program with a line. */
 void cfs_call_fails(const char *call, int fd, const char *why);
+/* The same after a move of fewer bytes than were asked for, or of none, moved < 0: with the disk at which it failed, or
+ * else with errno's reason, or why. */
+void cfs_call_moves_less(const char *call, int fd, long moved, const char *why);
 
 #endif

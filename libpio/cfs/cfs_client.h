@@ -54,6 +54,9 @@ struct cfs_open {
     uint64_t at;                          /* the pointer */
     void (*end_moves)(struct cfs_open *); /* those that are under way; NULL: there never were any */
     struct cfs_mode *mode;                /* I/O mode 1 to 3; NULL: 0 */
+    char *name;                           /* below /cfs; NULL: there was no memory for it */
+    uint32_t failed;                      /* 1 + the machine's disk at which its last move failed; 0: at none, */
+    int error;                            /* and with what */
     char *folder;                         /* path of a folder, which has nothing of the above but the pointer */
 };
 

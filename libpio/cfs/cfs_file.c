@@ -81,6 +81,7 @@ int cfs_file_open(const char *name, uint32_t flags, uint32_t mode, struct cfs_op
     if (!f)
         return status < 0 ? (int)status : -N_ENOMEM;
     f->flags = flags;
+    f->name = strdup(name);
     f->stat = a.named.stat;
     if (a.named.number == 0)
         status = server_folder_open(name, flags, &f->folder);
@@ -99,6 +100,7 @@ void cfs_file_free(struct cfs_open *f)
 {
     cfs_file_forget(f, 0, true);
     free(f->folder);
+    free(f->name);
     free(f);
 }
 
@@ -171,5 +173,10 @@ int cfs_file_list(const char *folder, uint64_t *at, struct file_dirent *entry, c
 
 int cfs_file_sync(struct cfs_open *f)
 {
-    return cfs_ask_all(f->disk, f->disks, N_CSYNC, cfs_request_of(f, 0, 0));
+    uint32_t disk[CFS_DISKS_MAX], n = 0;
+
+    for (uint32_t d = 0; d < f->disks; d++)
+        if (f->header.only_disks == 0 || f->header.only_disks >> d & 1 || f->disk[d] == f->home)
+            disk[n++] = f->disk[d];
+    return cfs_ask_all(disk, n, N_CSYNC, cfs_request_of(f, 0, 0));
 }

@@ -10,11 +10,14 @@
 
 /* ---- Pieces ---- */
 
-static void fail(struct move *m, uint64_t at, int error)
+/* disk: of the machine. */
+static void fail(struct move *m, uint64_t at, int error, uint32_t disk)
 {
     if (at < m->good) {
         m->good = at;
         m->error = error;
+        m->f->failed = error < 0 ? 1 + disk : 0;
+        m->f->error = error;
     }
     m->next = m->n; /* nothing more is asked for */
 }
@@ -44,6 +47,7 @@ void cfs_piece_begin(struct move *m)
     uint32_t pointer = 0;
     long result = cfs_file_pointer(m->f, at / CFS_BLOCK_BYTES, &pointer);
 
+    uint32_t disk = result == 0 ? m->f->disk[CFS_POINTER_DISK(pointer)] : m->f->home;
     if (result == 0 && pointer == 0 && !m->write) {
         memset(m->buf + m->next, 0, bytes);
         m->next += bytes;
@@ -52,10 +56,10 @@ void cfs_piece_begin(struct move *m)
     if (result == 0)
         result = pointer == 0 ? -N_EIO : send(m, pointer, m->next, bytes);
     if (result < 0) {
-        fail(m, m->next, (int)result);
+        fail(m, m->next, (int)result, disk);
         return;
     }
-    m->piece[(m->first + m->pieces++) % CFS_ASYNC_MAX] = (struct piece){result, m->next, bytes};
+    m->piece[(m->first + m->pieces++) % CFS_ASYNC_MAX] = (struct piece){result, m->next, bytes, disk};
     m->next += bytes;
 }
 
@@ -70,7 +74,7 @@ static int look_again(struct move *m, const struct piece *p, uint32_t *pointer)
     int error = cfs_file_header(f, N_CSIZE, 0, 0);
     const uint64_t size = f->header.size_bytes;
     if (error == 0 && !m->write && from + p->bytes > size)
-        fail(m, size > from ? size - m->at : p->at, 0);
+        fail(m, size > from ? size - m->at : p->at, 0, f->home);
     if (error == 0 && m->write && blocks > f->header.blocks)
         error = cfs_file_grow(f, blocks, false);
     const bool full = error == -N_ENOSPC;
@@ -93,6 +97,7 @@ static long ask_again(struct move *m, struct piece *p)
         memset(m->buf + p->at, 0, p->bytes);
     if (pointer == 0)
         return 0;
+    p->disk = m->f->disk[CFS_POINTER_DISK(pointer)];
     p->number = send(m, pointer, p->at, p->bytes);
     return receive(m, p);
 }
@@ -107,7 +112,7 @@ void cfs_piece_end(struct move *m)
     if (n == -N_EINVAL)
         n = ask_again(m, &p);
     if (n < 0)
-        fail(m, p.at, (int)n);
+        fail(m, p.at, (int)n, p.disk);
 }
 
 /* ---- Moves ---- */
@@ -139,6 +144,7 @@ static int prepare_write(struct move *m)
 int cfs_move_prepare(struct move *m, struct cfs_open *f, bool write, void *buf, uint64_t n, uint64_t at)
 {
     *m = (struct move){.f = f, .write = write, .buf = buf, .n = n, .at = at};
+    f->failed = 0;
     int error = n == 0 ? 0 : at + n < at ? -N_EFBIG : write ? prepare_write(m) : prepare_read(m);
     m->good = m->n;
     return error;

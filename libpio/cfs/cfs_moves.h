@@ -10,6 +10,7 @@ struct piece { /* a request under way */
     long number;
     uint64_t at; /* in the move */
     uint32_t bytes;
+    uint32_t disk; /* of the machine */
 };
 
 struct move {

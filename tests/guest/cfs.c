@@ -3,6 +3,8 @@
  *
  *   cfs calls           one line per check that fails, on a machine with three disks
  *   cfs dead            the I/O node of disk 1 dies after the file has been made: calls that need it fail, others go on
+ *   cfs unnamed         the I/O node of disk 0 dies, with the name server: opens fail, open files go on
+ *   cfs full            writes until the disks are full: what was written is a whole, and there is room once it is gone
  *   cfs must            a call without a result that fails
  *   cfs stop            writes one file and syncs it, then empties and writes others for ever: the machine is stopped
  *   cfs after           what that has left: the synced file is whole, others open, and are zeros or what was written
@@ -200,23 +202,77 @@ static void all_nodes(void)
     nsync(2);
 }
 
+static int is_lost(int error)
+{
+    return error == EHOSTDOWN || error == EHOSTUNREACH || error == ETIMEDOUT;
+}
+
+/* The fault is at 8 s. */
+static void await_fault(void)
+{
+    puts("made");
+    fflush(stdout);
+    for (double start = amicclk(); amicclk() < start + 9e6;)
+        ;
+}
+
 /* Blocks go round the disks: one of the first three is on the dead one. */
 static void dead(void)
 {
     int fd = open("/cfs/a", O_RDWR | O_CREAT, 0600), bad = 0;
 
     CHECK(fd >= 0 && lsize(fd, 3 * 4096, SIZE_SET) == 3 * 4096);
-    puts("made");
-    fflush(stdout);
-    for (double start = amicclk(); amicclk() < start + 9e6;)
-        ;
+    await_fault();
     for (int i = 0; i < 3; i++)
         if (pwrite(fd, "x", 1, 4096 * i) != 1) {
-            CHECK(errno == EHOSTDOWN || errno == EHOSTUNREACH || errno == ETIMEDOUT);
+            CHECK(is_lost(errno));
             bad++;
         }
     CHECK(bad == 1);
     CHECK(close(fd) == 0);
+}
+
+/* The first file's home is disk 1; the other has all its blocks on that one, too. */
+static void unnamed(void)
+{
+    int fd = open("/cfs/a", O_RDWR | O_CREAT, 0600), on_one = open("/cfs/b", O_RDWR | O_CREAT, 0600), bad = 0, one = 1;
+
+    fill(buf, 3 * 4096, 0, 7);
+    cwrite(fd, buf, 3 * 4096);
+    CHECK(restrictvol(on_one, 1, &one) == 0);
+    cwrite(on_one, buf, 3 * 4096);
+    await_fault();
+    CHECK(open("/cfs/a", O_RDONLY) == -1 && is_lost(errno));
+    CHECK(open("/cfs/new", O_RDWR | O_CREAT, 0600) == -1 && is_lost(errno));
+    for (unsigned i = 0; i < 3; i++)
+        if (pread(fd, buf, 4096, 4096 * i) == 4096)
+            CHECK(is(buf, 4096, 4096 * i, 7));
+        else
+            bad += is_lost(errno);
+    CHECK(bad == 1);
+    CHECK(fsync(fd) == -1 && is_lost(errno));
+    CHECK(pwrite(on_one, buf, 50000, 0) == 50000 && fsync(on_one) == 0);
+    CHECK(close(on_one) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+    cread(fd, buf, 3 * 4096);
+}
+
+static void full(void)
+{
+    const unsigned piece = 99991;
+    int fd = open("/cfs/full", O_RDWR | O_CREAT, 0600);
+    unsigned size = 0, at = 0;
+    ssize_t n;
+
+    for (fill(buf, piece, 0, 8); (n = write(fd, buf, piece)) > 0; fill(buf, piece, size, 8))
+        size += (unsigned)n;
+    CHECK(n == -1 && errno == ENOSPC && size > 10000000);
+    CHECK(lseek(fd, 0, SEEK_SET) == 0);
+    for (; (n = read(fd, buf, piece)) > 0; at += (unsigned)n)
+        CHECK(is(buf, (unsigned)n, at, 8));
+    CHECK(n == 0 && at == size);
+    CHECK(fsync(fd) == 0 && close(fd) == 0 && unlink("/cfs/full") == 0);
+    fd = open("/cfs/after", O_RDWR | O_CREAT, 0600);
+    CHECK(pwrite(fd, buf, piece, 4097) == (ssize_t)piece && close(fd) == 0);
 }
 
 #define LONG_FILE 150000u
@@ -273,17 +329,23 @@ static void look_after_stop(void)
     }
 }
 
+static const struct {
+    const char *word;
+    void (*run)(void);
+} alone[] = {{"dead", dead}, {"unnamed", unnamed}, {"full", full}, {"after", look_after_stop}};
+
 int main(int argc, char **argv)
 {
     int process, host, dim;
 
     whoami(&own, &process, &host, &dim);
     nodes = 1 << dim;
-    if (argc == 2 && strcmp(argv[1], "dead") == 0) {
-        dead();
-        puts(failed ? "failed" : "passed");
-        return failed != 0;
-    }
+    for (size_t i = 0; argc == 2 && i < sizeof alone / sizeof *alone; i++)
+        if (strcmp(argv[1], alone[i].word) == 0) {
+            alone[i].run();
+            puts(failed ? "failed" : "passed");
+            return failed != 0;
+        }
     if (argc == 2 && strcmp(argv[1], "must") == 0) {
         int fd = open("/cfs/short", O_RDWR | O_CREAT, 0600);
 
@@ -294,11 +356,6 @@ int main(int argc, char **argv)
     }
     if (argc == 2 && strcmp(argv[1], "stop") == 0)
         write_for_ever();
-    if (argc == 2 && strcmp(argv[1], "after") == 0) {
-        look_after_stop();
-        puts(failed ? "failed" : "passed");
-        return failed != 0;
-    }
     CHECK(cfs_disks() == 3);
     if (own == 0) {
         one_node();

@@ -204,7 +204,7 @@ Test(cfs, a_call_without_a_result_ends_the_program_with_one_line)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs", .args = {"must"}}, "", true);
 
-    outcome_expect(&o, "must", 1, "", "cread: descriptor 3: the file ends before that\n");
+    outcome_expect(&o, "must", 1, "", "cread: /cfs/short: the file ends before that\n");
     outcome_free(&o);
 }
 
@@ -214,6 +214,25 @@ Test(cfs, a_dead_disk_is_an_error_of_its_blocks_only)
                            "server_limit_s = 2; faults = ( { io_node = [0, 2]; from_us = 8000000; } );", false);
 
     cr_expect_not_null(strstr(o.out, "passed"), "%s%s", o.out, o.err);
+    outcome_free(&o);
+}
+
+Test(cfs, without_the_name_server_opens_fail_and_open_files_go_on)
+{
+    struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs", .args = {"unnamed"}},
+                           "server_limit_s = 2; faults = ( { io_node = [0, 0]; from_us = 8000000; } );", false);
+
+    cr_expect_str_eq(o.out, "made\n", "%s%s", o.out, o.err);
+    cr_expect_eq(o.status, 1, "%d", o.status);
+    cr_expect_not_null(strstr(o.err, "cread: /cfs/a: disk df00: Host is unreachable\n"), "%s", o.err);
+    outcome_free(&o);
+}
+
+Test(cfs, full_disks_keep_what_there_was_room_for)
+{
+    struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs", .args = {"full"}}, "", true);
+
+    outcome_expect(&o, "full", 0, "passed\n", "");
     outcome_free(&o);
 }
 
