@@ -200,6 +200,8 @@ static void ask(struct ext2 *fs, struct cfs_part *p, struct cfs_record *record)
     p->used = ++record->cfs->uses;
     if (record->type == (int)N_CWRITE && fs->read_only)
         at = -N_EROFS;
+    else if (record->type == (int)N_CWRITE && at >= 0 && data_cache_failed(fs->data, p->data->ino))
+        at = -N_EIO; /* the drive has not taken what was written before; N_CSYNC tries again */
     if (at < 0)
         reply(record, at, NULL);
     else if (!STAILQ_EMPTY(&p->freeing)) /* else it would wait for ever for them to end */

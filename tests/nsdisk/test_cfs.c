@@ -304,6 +304,39 @@ Test(cfs, the_next_group_is_asked_for_before_the_last_blocks_reply_is_sent)
     run(ahead_first_script);
 }
 
+/* What was acknowledged, and the drive then refuses, is an error of the file's next write on that disk. */
+static void refused_script(struct lab *l)
+{
+    struct file f = open_file("/f"), g = open_file("/g");
+    struct cfs_run run, other;
+    static uint8_t data[BLOCK];
+
+    cr_assert_eq(alloc(g, 0, 1, &other), 1);
+    cr_assert_eq(alloc(f, 0, CFS_GROUP + 1, &run), (int)CFS_GROUP + 1);
+    cr_assert_eq(ask(N_CSYNC, f, 0, 0, 0), 0);
+    memset(data, 'r', sizeof data);
+    l->drives.fail_per_mill = 1000;
+    l->drives.may_fail = true;
+    for (uint32_t i = 0; i < CFS_GROUP; i++)
+        cr_expect_eq(put(f, 0, block_at(i), 0, data, BLOCK), BLOCK);
+    for (uint32_t i = 0; i < 20 && l->log[0] == '\0'; i++)
+        cr_assert_eq(ask(N_CSTAT, f, 0, 0, 0), 0);
+    cr_expect_not_null(strstr(l->log, "its data could not be written to the drive"), "%s", l->log);
+    cr_expect_eq(put(f, 0, block_at(CFS_GROUP), 0, data, BLOCK), -N_EIO);
+    cr_expect_eq(get(f, 0, block_at(0), 0, BLOCK), BLOCK, "the cache has it still");
+    cr_expect(all_are(l->payload, BLOCK, 'r'));
+    cr_expect_eq(put(g, 0, other.first, 0, data, BLOCK), BLOCK, "another file's writes go on");
+    l->drives.may_fail = false;
+    cr_expect_eq(ask(N_CSYNC, f, 0, 0, 0), 0, "the drive takes it now");
+    cr_expect_eq(put(f, 0, block_at(CFS_GROUP), 0, data, BLOCK), BLOCK);
+    l->log[0] = '\0';
+}
+
+Test(cfs, what_the_drive_refuses_is_an_error_of_the_files_next_write)
+{
+    run(refused_script);
+}
+
 static void pending_at_shutdown(struct lab *l)
 {
     struct file f = open_file("/f");
