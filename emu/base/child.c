@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,10 +11,8 @@
 static _Noreturn void become(char *const argv[], bool quiet)
 {
     const char *path = getenv("PATH");
-    char *longer = memory_new(strlen(path ? path : "") + sizeof ":/usr/sbin:/sbin", 1);
 
-    sprintf(longer, "%s:/usr/sbin:/sbin", path ? path : "");
-    setenv("PATH", longer, 1);
+    setenv("PATH", memory_print("%s:/usr/sbin:/sbin", path ? path : ""), 1);
     if (!quiet || (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr)))
         execvp(argv[0], argv);
     _exit(CHILD_NOT_FOUND);

@@ -1,7 +1,5 @@
-#define _GNU_SOURCE /* vasprintf */
 #include "emu/base/inputs.h"
 
-#include <err.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,15 +23,12 @@ void inputs_add(struct inputs *in, const char *path, const char *format, ...)
 {
     struct stat st;
     va_list arguments;
-    char *what;
 
     if (stat(path, &st) < 0)
         return;
     va_start(arguments, format);
-    int n = vasprintf(&what, format, arguments);
+    char *what = memory_print_list(format, arguments);
     va_end(arguments);
-    if (n < 0)
-        errx(1, "no memory for the name of %s", path);
     in->input = memory_resize(in->input, in->n + 1, sizeof *in->input);
     in->input[in->n++] = (struct input){what, st.st_dev, st.st_ino};
 }

@@ -1,6 +1,8 @@
+#define _GNU_SOURCE /* vasprintf */
 #include "emu/base/memory.h"
 
 #include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,25 @@ void *memory_try_grow(void *array, size_t *room, size_t needed, size_t bytes)
 void *memory_resize(void *array, size_t count, size_t bytes)
 {
     return insist(reallocarray(array, count > 0 ? count : 1, bytes), count, bytes);
+}
+
+char *memory_print_list(const char *format, va_list arguments)
+{
+    char *text;
+
+    if (vasprintf(&text, format, arguments) < 0)
+        errx(1, "no memory for a text");
+    return text;
+}
+
+char *memory_print(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    char *text = memory_print_list(format, arguments);
+    va_end(arguments);
+    return text;
 }
 
 char *memory_copy_text(const char *text, size_t most)

@@ -8,6 +8,7 @@
 #ifndef NCUBE_MEMORY_H
 #define NCUBE_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* `count` objects of `bytes` each, all zero; never NULL. The caller frees them. */
@@ -25,6 +26,10 @@ void *memory_try_grow(void *array, size_t *room, size_t needed, size_t bytes);
 /* Moves an array (NULL: none yet) to where it has room for exactly `count` objects of `bytes` each, for arrays that
  * grow rarely. New objects are not zeroed. Never returns NULL; the caller frees the array. */
 void *memory_resize(void *array, size_t count, size_t bytes);
+
+/* A formatted text, as printf writes it. Never returns NULL; the caller frees it. */
+char *memory_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *memory_print_list(const char *format, va_list arguments);
 
 /* Copies a text, or its first `most` characters if it is longer. Never returns NULL; the caller frees the copy. */
 char *memory_copy_text(const char *text, size_t most);

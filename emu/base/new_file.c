@@ -24,8 +24,7 @@ static int open_nameless(struct new_file *f, const char *path)
     free(folder);
     if (f->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
         return f->fd;
-    f->temporary = memory_new(strlen(path) + sizeof ".XXXXXX", 1);
-    sprintf(f->temporary, "%s.XXXXXX", path);
+    f->temporary = memory_print("%s.XXXXXX", path);
     f->fd = mkostemp(f->temporary, O_CLOEXEC);
     return f->fd;
 }
@@ -59,8 +58,7 @@ static int give_name(struct new_file *f, bool replace)
         return 0;
     if (errno != EEXIST || !replace)
         return -1;
-    char *name = memory_new(strlen(f->path) + 32, 1); /* linkat does not replace; rename does */
-    sprintf(name, "%s.%ld.new", f->path, (long)getpid());
+    char *name = memory_print("%s.%ld.new", f->path, (long)getpid()); /* linkat does not replace; rename does */
     int result = linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
     if (result == 0 && (result = rename(name, f->path)) < 0)
         unlink(name);

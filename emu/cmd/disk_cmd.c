@@ -259,9 +259,8 @@ static void print_striped(void *ctx, const char *name, const struct volume_stat 
     if (l->result < 0 || (suffix && strncmp(suffix, ".pio", 4) == 0))
         return;
     if (S_ISREG(st->mode)) {
-        char *path = memory_new(strlen(l->folder) + strlen(name) + 2, 1);
+        char *path = memory_print("%s/%s", l->folder, name);
 
-        sprintf(path, "%s/%s", l->folder, name);
         l->result = pio_image_open(&l->m->volumes, path, &f, &whole.bytes, l->error);
         if (l->result == 0)
             l->result = pio_image_close(f, 0, l->error);

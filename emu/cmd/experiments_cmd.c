@@ -2,7 +2,6 @@
  * `ncube experiments`: the command line. The measurements, and the report, are made by python3 in the folder `measure`
  * beside ncube's (images/measure/experiments.py); this process becomes it.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "emu/base/beside.h"
 #include "emu/base/child.h"
+#include "emu/base/memory.h"
 #include "emu/base/options.h"
 #include "emu/cmd/commands.h"
 #include "emu/config/config_options.h"
@@ -89,10 +89,8 @@ static const struct options options = {
 
 static char *find_script(void)
 {
-    char *folder = beside_find("measure"), *script;
+    char *folder = beside_find("measure"), *script = memory_print("%s/experiments.py", folder);
 
-    if (asprintf(&script, "%s/experiments.py", folder) < 0)
-        exit(1);
     free(folder);
     return script;
 }
@@ -120,37 +118,25 @@ static void print_parts(void)
         say_no_python();
 }
 
-/* "NAME=VALUE" */
-static char *option_of(const char *name, const char *value)
-{
-    char *word;
-
-    if (asprintf(&word, "--%s=%s", name, value) < 0)
-        exit(1);
-    return word;
-}
-
 int experiments_command(int argc, char **argv)
 {
     struct arguments a = {.out = "experiments", .keep = ""};
-    char **word = options_parse(&options, &a, argc, argv), bytes[16], paper[16];
+    char **word = options_parse(&options, &a, argc, argv);
     char *argument[10 + PARTS_MAX + SETTINGS_MAX + 1] = {NULL};
     int n = 3;
 
-    snprintf(bytes, sizeof bytes, "%u", a.bytes);
-    snprintf(paper, sizeof paper, "%u", a.paper);
     const char *machine = word[0] ? word[0] : a.machine;
     argument[n++] = beside_find("");
     argument[n++] = machine ? machine_file_find(machine) : "";
     argument[n++] = (char *)a.out;
-    argument[n++] = bytes;
+    argument[n++] = memory_print("%u", a.bytes);
     argument[n++] = (char *)a.keep;
-    argument[n++] = option_of("paper", paper);
+    argument[n++] = memory_print("--paper=%u", a.paper);
     if (a.full)
         argument[n++] = "--full";
     for (uint32_t i = 0; i < a.parts; i++)
-        argument[n++] = option_of("only", a.part[i]);
+        argument[n++] = memory_print("--only=%s", a.part[i]);
     for (uint32_t i = 0; overrides_at(i); i++)
-        argument[n++] = option_of("set", overrides_at(i));
+        argument[n++] = memory_print("--set=%s", overrides_at(i));
     return become_script(argument);
 }

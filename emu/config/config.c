@@ -45,11 +45,7 @@ static uint32_t index_of(uint32_t io_node)
 
 static char *join_path(const char *folder, const char *name)
 {
-    if (*name == '/' || strcmp(folder, ".") == 0)
-        return copy(name);
-    char *path = memory_new(strlen(folder) + strlen(name) + 2, 1);
-    sprintf(path, "%s/%s", folder, name);
-    return path;
+    return *name == '/' || strcmp(folder, ".") == 0 ? copy(name) : memory_print("%s/%s", folder, name);
 }
 
 static char *image_folder_of(const struct config_reader *l, const char *images, const char *override)

@@ -1,10 +1,7 @@
-#define _GNU_SOURCE /* asprintf */
 #include "emu/config/machine_file.h"
 
 #include <dirent.h>
-#include <err.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,9 +14,7 @@ char *machine_file_find(const char *name)
 {
     if (strchr(name, '/') || access(name, F_OK) == 0)
         return memory_copy_text(name, SIZE_MAX);
-    char *folder = beside_find("machines"), *path;
-    if (asprintf(&path, "%s/%s.conf", folder, name) < 0)
-        errx(1, "no memory for the path of %s", name);
+    char *folder = beside_find("machines"), *path = memory_print("%s/%s.conf", folder, name);
     free(folder);
     if (access(path, F_OK) == 0)
         return path;

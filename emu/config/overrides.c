@@ -107,11 +107,9 @@ static void add_copy(config_setting_t *parent, const char *key, const config_set
 /* Parses "v = VALUE;", or VALUE as a string if it is nothing else. */
 static bool parse_value(config_t *parsed, const char *value)
 {
-    size_t bytes = strlen(value) + sizeof "v = ;";
-    char *line = memory_new(bytes, 1);
+    char *line = memory_print("v = %s;", value);
     bool good = false;
 
-    snprintf(line, bytes, "v = %s;", value);
     config_init(parsed);
     if (!strchr(value, '@')) /* the file that an @include names would be read */
         good =

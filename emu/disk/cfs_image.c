@@ -278,9 +278,8 @@ static int check_file(const struct check *c, const char *path)
 static void check_name(void *ctx, const char *name, const struct volume_stat *st)
 {
     struct check *c = ctx;
-    char *path = memory_new(strlen(c->folder) + strlen(name) + 2, 1);
+    char *path = memory_print("%s/%s", c->folder, name);
 
-    sprintf(path, "%s/%s", c->folder, name);
     if (c->result == 0 && S_ISDIR(st->mode) && strcmp(path, "/.cfs") != 0) {
         struct check below = *c;
 

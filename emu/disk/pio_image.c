@@ -39,15 +39,6 @@ int pio_volumes_close(struct pio_volumes *v, int result, char *error)
 
 /* ---- Descriptions ---- */
 
-/* Returns "path.pio", which the caller frees. */
-static char *description_path(const char *path)
-{
-    char *name = memory_new(strlen(path) + sizeof ".pio", 1);
-
-    sprintf(name, "%s.pio", path);
-    return name;
-}
-
 /* Reads the description on one volume. */
 static int read_description(struct volume *v, const char *path, struct pio_description *d, int *index, char *error)
 {
@@ -67,7 +58,7 @@ static int read_description(struct volume *v, const char *path, struct pio_descr
 /* Finds the first volume that has the description, and reads it. */
 static int find_description(struct pio_volumes *v, const char *path, struct pio_description *d, char *error)
 {
-    char *name = description_path(path);
+    char *name = memory_print("%s.pio", path);
     int result = 1, index;
 
     for (uint32_t i = 0; i < v->n && result > 0; i++) {
@@ -122,7 +113,7 @@ static int open_part(struct pio_image_file *f, int k, const char *path, int64_t 
 {
     struct pio_description here;
     struct volume *v;
-    char *name = description_path(path);
+    char *name = memory_print("%s.pio", path);
     uint64_t size = 0;
     int index, result = pio_volume(f->volumes, f->index[k], &v, error);
 
@@ -212,6 +203,17 @@ int pio_image_read(struct pio_image_file *f, uint64_t offset, void *buf, size_t 
 
 /* ---- Writing ---- */
 
+int pio_image_describe(const struct pio_volumes *v, uint32_t block_bytes, const char *map, struct pio_description *d,
+                       char *error)
+{
+    if (v->n == 0 || v->n > PIO_DISKS_MAX)
+        return error_line(error, "a PIO file lies on 1 to %d volumes; this machine has %u", PIO_DISKS_MAX, v->n);
+    const struct pio_layout layout = {
+        .disks = (int)v->n, .block_size = (int)block_bytes, .volumes = v->name, .map = map};
+    pio_layout_complete(&layout, d);
+    return 0;
+}
+
 int pio_image_new(struct pio_volumes *v, const struct pio_description *description, struct pio_image_file **out,
                   char *error)
 {
@@ -241,7 +243,7 @@ int pio_image_write(struct pio_image_file *f, uint64_t offset, const void *buf, 
 
 static int link_description(struct pio_image_file *f, int k, const char *path, char *error)
 {
-    char text[PIO_DESCRIPTION_MAX_BYTES], *name = description_path(path);
+    char text[PIO_DESCRIPTION_MAX_BYTES], *name = memory_print("%s.pio", path);
     size_t n = pio_description_format(&f->description, k, text);
     struct volume_file *file = NULL;
     int result = volume_file_new(f->volumes->open[f->index[k]], &file, error);
@@ -306,7 +308,7 @@ static int remove_name(struct pio_image_file *f, const char *path, char *error)
 int pio_image_remove(struct pio_volumes *v, const char *path, char *error)
 {
     struct pio_image_file *f = file_new(v);
-    char *name = description_path(path);
+    char *name = memory_print("%s.pio", path);
     int result = find_description(v, path, &f->description, error);
 
     if (result == 0)

@@ -32,6 +32,11 @@ struct pio_image_file;
 /* Opens the PIO file `path` for reading; *bytes: its size. Every volume must have its part. The caller closes it. */
 int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_file **f, uint64_t *bytes, char *error);
 
+/* Describes a new PIO file on all volumes, in their order; 0: blocks as usual; map NULL: none. Returns 0, or -1 with a
+ * line in error if they are too many, or none. */
+int pio_image_describe(const struct pio_volumes *v, uint32_t block_bytes, const char *map, struct pio_description *d,
+                       char *error);
+
 /* Makes a PIO file without a name yet, over the volumes that `description` names. */
 int pio_image_new(struct pio_volumes *v, const struct pio_description *description, struct pio_image_file **f,
                   char *error);

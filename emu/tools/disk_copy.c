@@ -125,17 +125,6 @@ static int copy_in(const struct file *to, int from, const char *from_name, uint6
     }
 }
 
-/* The layout of a new PIO file: all volumes of the machine, in its order. */
-static int describe_new(const struct pio_volumes *v, uint32_t block_bytes, const char *map, struct pio_description *d,
-                        char *error)
-{
-    if (v->n == 0 || v->n > PIO_DISKS_MAX)
-        return error_line(error, "a PIO file lies on 1 to %d volumes; this machine has %u", PIO_DISKS_MAX, v->n);
-    struct pio_layout layout = {.disks = (int)v->n, .block_size = (int)block_bytes, .volumes = v->name, .map = map};
-    pio_layout_complete(&layout, d);
-    return 0;
-}
-
 static int make_named(struct pio_volumes *v, uint32_t block_bytes, const struct disk_name *n, struct file *f,
                       char *error)
 {
@@ -146,7 +135,7 @@ static int make_named(struct pio_volumes *v, uint32_t block_bytes, const struct 
         return error_line(error, "%s:%s: %s", n->image ? n->image : "pio", n->path, strerror(EISDIR));
     v->write = true;
     if (n->kind == NAME_PIO)
-        return describe_new(v, block_bytes, n->map, &description, error) < 0
+        return pio_image_describe(v, block_bytes, n->map, &description, error) < 0
                    ? -1
                    : pio_image_new(v, &description, &f->pio, error);
     if (volume_open(&f->volume, n->image, true, error) < 0)

@@ -45,13 +45,6 @@ static bool is_in_images(const char **name)
     return is;
 }
 
-static char *with_suffix(const char *name, const char *suffix)
-{
-    char *path = memory_new(strlen(name) + strlen(suffix) + 1, 1);
-
-    return strcat(strcpy(path, name), suffix);
-}
-
 /* ---- A store of the images, for reading ---- */
 
 /* Whether a volume has a name. */
@@ -67,7 +60,7 @@ static bool any_has(const char *path)
 
 static int64_t open_image_file(const char *path, struct pio_image_file **f, uint64_t *bytes, char *error)
 {
-    char *description = with_suffix(path, ".pio");
+    char *description = memory_print("%s.pio", path);
     bool is_there = any_has(description);
 
     free(description);
@@ -148,7 +141,7 @@ static int64_t read_plain(const char *path, char *text, size_t most)
 
 static int64_t image_get_meta(const char *name, const struct pio_layout *layout, char *text, size_t bytes)
 {
-    char *path = with_suffix(name, ".meta");
+    char *path = memory_print("%s.meta", name);
     int64_t result = read_plain(path, text, bytes);
 
     (void)layout;
@@ -186,7 +179,7 @@ static int open_part(const char *name, const char *suffix, const struct star_sto
     const char *path = name;
 
     *store = star_store_of(&path);
-    char *part = with_suffix(path, suffix);
+    char *part = memory_print("%s%s", path, suffix);
     *handle = (*store)->open(part, O_RDONLY, NULL);
     free(part);
     *size = *handle == -ENOENT ? -1 : *handle < 0 ? *handle : (*store)->size(*handle);
@@ -244,11 +237,7 @@ static int describe(const char *like, struct pio_description *d, char *error)
         *d = *pio_image_description(f);
         return pio_image_close(f, 0, error);
     }
-    if (volumes->n == 0 || volumes->n > PIO_DISKS_MAX)
-        return error_line(error, "a PIO file lies on 1 to %d volumes; this machine has %u", PIO_DISKS_MAX, volumes->n);
-    struct pio_layout layout = {.disks = (int)volumes->n, .block_size = STAR_BLOCK_BYTES, .volumes = volumes->name};
-    pio_layout_complete(&layout, d);
-    return 0;
+    return pio_image_describe(volumes, STAR_BLOCK_BYTES, NULL, d, error);
 }
 
 int star_new_open(struct star_new *n, const char *name, const char *suffix, const char *like, char *error)
@@ -259,7 +248,7 @@ int star_new_open(struct star_new *n, const char *name, const char *suffix, cons
     *n = (struct star_new){.host = {.fd = -1}, .name = name};
     if (is_in_images(&path))
         return describe(like, &description, error) < 0 ? -1 : pio_image_new(volumes, &description, &n->pio, error);
-    char *part = with_suffix(path, suffix);
+    char *part = memory_print("%s%s", path, suffix);
     int result = new_file_open(&n->host, part, error);
     free(part);
     return result;
@@ -278,7 +267,7 @@ int star_new_close(struct star_new *n, const char *suffix, int result, char *err
 
     if (n->pio && result == 0) {
         is_in_images(&path);
-        char *part = with_suffix(path, suffix);
+        char *part = memory_print("%s%s", path, suffix);
         result = pio_image_link(n->pio, part, error);
         free(part);
     }
@@ -299,7 +288,7 @@ static int put_plain(const char *path, const char *text, size_t bytes, char *err
         return -1;
     while (i + 1 < volumes->n && strcmp(volumes->name[i], pio_image_description(f)->volume[0]) != 0)
         i++;
-    char *part = with_suffix(path, ".meta");
+    char *part = memory_print("%s.meta", path);
     int result = pio_volume(volumes, i, &v, error);
     if (result == 0)
         result = volume_file_new(v, &file, error);

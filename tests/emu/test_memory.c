@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Leaves bytes that are not zero where the next arrays will be. */
 static void free_dirty(size_t bytes)
@@ -55,6 +56,14 @@ Test(memory, what_a_client_asks_for_is_refused_and_the_array_left_as_it_was)
     cr_expect_eq(room, 4);
     cr_expect_eq(a[3], 7);
     free(a);
+}
+
+Test(memory, a_printed_text_is_as_long_as_it_must_be)
+{
+    char *text = memory_print("%s/%0300d", "a", 7);
+
+    cr_expect(strlen(text) == 302 && text[0] == 'a' && text[301] == '7', "%s", text);
+    free(text);
 }
 
 Test(memory, what_ncube_needs_itself_ends_the_process, .exit_code = 1)
