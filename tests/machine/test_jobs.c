@@ -56,7 +56,7 @@ static const struct job {
      0,
      "hello from node 0 of 2\n",
      ""},
-    {"but its failure counts", "1", {"-n", "1"}, "guest/answers_serving", {":", "guest/status", "6"}, 6, "", ""},
+    {"the status is the others'", "1", {"-n", "1"}, "guest/answers_serving", {":", "guest/status", "6"}, 7, "", ""},
     {"programs talk to each other",
      "4",
      {"-n", "5"},
