@@ -16,7 +16,7 @@ CFS_CORE := $(addprefix libpio/cfs/,cfs_async.c cfs_check.c cfs_file.c cfs_grow.
 CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_modes.c cfs_result.c cfs_device.c)
 CLF_CORE := $(addprefix libpio/clusterfile/,clf_ask.c clf_attach.c clf_file.c clf_group.c clf_layout.c clf_meet.c \
     clf_list.c clf_manager.c clf_move.c clf_paths.c clf_types.c clf_view.c clf_ways.c)
-CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c)
+CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c clf_redistribute.c)
 # What clients of families of requests have in common
 SERVERS_CORE := libpio/servers/server_folders.c libpio/servers/server_volumes.c
 SERVERS_SRCS := $(SERVERS_CORE) libpio/servers/server_traps.c

@@ -52,6 +52,10 @@ int clf_open(const char *name, int flags, ...);
 int clf_create(const char *name, int flags, mode_t mode, const struct pattern *layout, const struct clf_place *place);
 int clf_close(int fd);
 int clf_unlink(const char *name);
+/* Gives a file that nobody writes another layout, pattern and places as of clf_create; the pattern begins at the same
+ * byte. One node calls it. The file is copied as NAME.new, which then takes the name: descriptors that are open keep
+ * the old file, and what fails leaves it as it was. EEXIST: NAME.new is there. */
+int clf_redistribute(const char *name, const struct pattern *layout, const struct clf_place *place);
 
 /* The line about the last call that failed with EINVAL, E2BIG or ENODEV; "" if there is no more than errno. */
 const char *clf_why(void);

@@ -7,6 +7,7 @@
 
 #include "images/lib/devices/ndevice_switch.h"
 #include "libpio/clusterfile/clf_device.h"
+#include "libpio/servers/server_driver.h"
 
 __attribute__((constructor)) static void add_driver(void)
 {
@@ -91,6 +92,20 @@ int clf_close(int fd)
 int clf_unlink(const char *name)
 {
     return is_name(name) ? unlink(name) : -1;
+}
+
+int clf_redistribute(const char *name, const struct pattern *layout, const struct clf_place *place)
+{
+    struct clf_layout *l;
+
+    if (!is_name(name))
+        return -1;
+    int error = clf_layout_make(layout, place, &l);
+    if (error < 0)
+        return (int)result(error);
+    error = clf_file_redistribute(server_path_name("/clf", name), l);
+    clf_layout_free(l);
+    return (int)result(error);
 }
 
 /* ---- Data ---- */

@@ -10,6 +10,7 @@
  *   clf_file.c     open files, and their sizes
  *   clf_view.c     setting a view
  *   clf_group.c    groups, whose calls are collective
+ *   clf_redistribute.c   another layout for a file
  *   clf_meet.c     plans of a view and the parts
  *   clf_attach.c   attachments to the parts
  *   clf_manager.c  requests to cache managers
@@ -200,6 +201,11 @@ void clf_file_forked(struct clf_open *f);
 int clf_file_size(struct clf_open *f, int64_t *size);
 int clf_file_set_size(struct clf_open *f, int64_t size);
 int clf_file_sync(struct clf_open *f);
+
+/* ---- clf_redistribute.c ---- */
+
+/* Gives the file another layout, which stays the caller's. Errors as of opening, reading and writing. */
+int clf_file_redistribute(const char *name, const struct clf_layout *layout);
 
 /* ---- clf_attach.c ---- */
 

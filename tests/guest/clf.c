@@ -182,6 +182,29 @@ static void layouts(void)
     pattern_free(late);
 }
 
+static void redistributes(void)
+{
+    struct pattern *rows = parse("array 61x37x8 cyclic(3),* on 3x1"), *late = parse("cyclic 8 2 +16");
+    int fd = clf_open("/clf/g", O_RDWR | O_CREAT, 0600);
+    struct stat st;
+
+    fill(50001);
+    CHECK(clf_write(fd, buf, 50001) == 50001);
+    CHECK(clf_redistribute("/clf/g", late, NULL) == -1 && errno == EINVAL && strstr(clf_why(), "begins at byte 16"));
+    CHECK(clf_redistribute("/clf/none", rows, NULL) == -1 && errno == ENOENT);
+    CHECK(clf_redistribute("/clf", rows, NULL) == -1);
+    CHECK(clf_redistribute("/clf/g", rows, NULL) == 0);
+    CHECK(stat("/clf/g.new", &st) == -1 && errno == ENOENT);
+    CHECK(clf_close(fd) == 0 && (fd = clf_open("/clf/g", O_RDONLY)) >= 0);
+    CHECK(clf_fstat(fd, &st) == 0 && st.st_size == 50001 && (st.st_mode & 0777) == 0600);
+    CHECK(clf_read(fd, other, 90000) == 50001 && memcmp(buf, other, 50001) == 0);
+    CHECK(clf_setpattern(fd, rows, 1) == 0 && clf_read(fd, other, 100) == 100);
+    CHECK(memcmp(other, buf + 3 * 37 * 8, 100) == 0);
+    CHECK(clf_close(fd) == 0 && clf_unlink("/clf/g") == 0);
+    pattern_free(rows);
+    pattern_free(late);
+}
+
 /* The servers know nothing of a child: it attaches anew. */
 static void forks(void)
 {
@@ -580,6 +603,7 @@ int main(int argc, char **argv)
             data();
             types();
             layouts();
+            redistributes();
             forks();
         }
         nsync(1);
