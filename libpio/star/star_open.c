@@ -198,7 +198,9 @@ static int make_data(const struct cs_file *f)
     }
     if (handle < 0)
         return handle;
-    error = f->store->close(handle);
+    error = f->store->sync(handle); /* with a .meta there are data, whatever happens: it can be repaired */
+    int closed = f->store->close(handle);
+    error = error < 0 ? error : closed;
     return error < 0 ? error : star_put_meta(f, &writing);
 }
 

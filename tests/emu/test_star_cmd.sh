@@ -94,7 +94,7 @@ check "it tells" grep -q '404 entries; 0 that made no sense are dropped; 101 str
 same "all streams are back" "$(expected)" "$(streams kept | xargs -n 1 printf '%.0f\n')"
 refused "repair of what is closed" 1 "there is nothing to repair" repair kept
 
-sed 's/^dim = 3;/&\nfaults = ( { node = 5; from_us = 1250000; } );/' machine.conf >dying.conf
+sed 's/^dim = 3;/&\nfaults = ( { node = 5; from_us = 1400000; } );/' machine.conf >dying.conf
 status "a program is stopped" 123 "$ncube" run -d 3 -m dying.conf "$build/guest/star_kills" call 3
 refused "repair on images that are not clean" 1 "not clean" -m machine.conf repair pio:/x --block 8
 "$ncube" disk fsck -m machine.conf >/dev/null
