@@ -1,7 +1,8 @@
 /*
  * Random MPI programs: all ranks draw the same sequence of operations from a seed (messages in any order, wildcards,
  * probes, tests, collective calls of both kinds, communicators), compute for different times between them, and add up
- * what they saw, and when: the sum is each rank's last line, so that a single cycle's difference between two runs shows.
+ * what they saw, and when: the sum is each rank's last line, so that a single cycle's difference between two runs
+ * shows.
  *
  *   exact_mpi MIX SEED     MIX: not used; make exact names one
  */

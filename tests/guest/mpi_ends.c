@@ -278,6 +278,50 @@ static void counts_differ(void)
     MPI_Finalize();
 }
 
+static void reduce_of(int count)
+{
+    int values[8] = {0}, sums[8];
+
+    begin();
+    MPI_Allreduce(values, sums, rank == 1 ? count : 3, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
+static void a_longer_part(void)
+{
+    reduce_of(4);
+}
+
+static void a_shorter_part(void)
+{
+    reduce_of(2);
+}
+
+static void nonblocking_counts_differ(void)
+{
+    int values[100] = {0};
+    MPI_Request r;
+
+    begin();
+    MPI_Ibcast(values, rank == 0 ? 100 : 50, MPI_INT, 0, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+}
+
+static void no_root(void)
+{
+    int value = 0;
+    MPI_Request r[2];
+
+    begin();
+    if (rank > 0) {
+        MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, &r[0]);
+        MPI_Irecv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &r[1]);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+    MPI_Finalize();
+}
+
 /* ---- Floods: these end well ---- */
 
 /* Every rank sends to rank 0, which receives all in the opposite order, while another waits for it. */
@@ -389,6 +433,10 @@ static const struct test_case cases[] = {{"receive from each other", receive_fro
                                          {"own part differs", own_part_differs},
                                          {"full memory", full_memory},
                                          {"counts differ", counts_differ},
+                                         {"a longer part", a_longer_part},
+                                         {"a shorter part", a_shorter_part},
+                                         {"nonblocking counts differ", nonblocking_counts_differ},
+                                         {"no root", no_root},
                                          {"flood", flood},
                                          {"last first", last_first},
                                          {"forgotten", forgotten},

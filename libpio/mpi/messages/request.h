@@ -33,13 +33,13 @@ struct mpi_request {
     const struct mpi_type *type;
     MPI_Datatype datatype;
     const char *name; /* of a collective call */
-    int peer, tag;   /* a rank, MPI_ANY_SOURCE or MPI_PROC_NULL */
-    int process;     /* of the peer, if there is one */
-    long bytes;      /* to send; the most to receive, later of the message */
-    long coming;     /* a receive: of the message's, those that come in pieces */
-    long moved;      /* of them, those that are there */
-    uint32_t number; /* of the message */
-    bool waits;      /* a send: for room */
+    int peer, tag;    /* a rank, MPI_ANY_SOURCE or MPI_PROC_NULL */
+    int process;      /* of the peer, if there is one */
+    long bytes;       /* to send; the most to receive, later of the message */
+    long coming;      /* a receive: of the message's, those that come in pieces */
+    long moved;       /* of them, those that are there */
+    uint32_t number;  /* of the message */
+    bool waits;       /* a send: for room */
     bool done;
     int error;            /* class, when done, */
     struct mpi_note note; /* and if it is not MPI_SUCCESS */

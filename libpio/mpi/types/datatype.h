@@ -63,8 +63,8 @@ struct mpi_type {
     bool is_committed;
     enum mpi_basic basic;
     const struct mpi_layout *layout;
-    /* Its size if that is not 0, it is both, and short: a message of such elements needs no further look. The struct has
-     * 64 bytes, so that an index is a shift. */
+    /* The size, where it is dense, committed and short; else 0. A message of such elements needs no further look. The
+     * struct has 64 bytes, so that an index is a shift. */
     long quick_size;
 };
 
