@@ -79,12 +79,12 @@ RowTest(mpi, programs_end_as_they_should, ends)
 Test(mpi, errors_that_calls_return_are_listed_by_a_check)
 {
     static const char *const lines[] = {
-        "nodes 0-1: each failed in MPI_Send, called in returned_errors (mpi_ends.c:358): MPI_ERR_RANK: not a valid "
+        "nodes 0-1: each failed in MPI_Send, called in returned_errors (mpi_ends.c:402): MPI_ERR_RANK: not a valid "
         "rank\n",
-        "nodes 0-1: each failed in MPI_Comm_rank, called in returned_errors (mpi_ends.c:359): MPI_ERR_COMM: ",
-        "node 1 failed in MPI_Recv, called in returned_errors (mpi_ends.c:363): MPI_ERR_TRUNCATE: message truncated\n",
-        "nodes 0-1: each failed in MPI_File_open, called in returned_errors (mpi_ends.c:364): MPI_ERR_ACCESS: ",
-        "nodes 0-1: each failed in MPI_File_read, called in returned_errors (mpi_ends.c:365): MPI_ERR_FILE: "};
+        "nodes 0-1: each failed in MPI_Comm_rank, called in returned_errors (mpi_ends.c:403): MPI_ERR_COMM: ",
+        "node 1 failed in MPI_Recv, called in returned_errors (mpi_ends.c:407): MPI_ERR_TRUNCATE: message truncated\n",
+        "nodes 0-1: each failed in MPI_File_open, called in returned_errors (mpi_ends.c:408): MPI_ERR_ACCESS: ",
+        "nodes 0-1: each failed in MPI_File_read, called in returned_errors (mpi_ends.c:409): MPI_ERR_FILE: "};
     struct outcome o = ncube_run(
         &(struct ncube_run){.dim = "1", .program = PROGRAM, .args = {"returned errors"}, .options = {"--check"}});
 
