@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/tools/map_picture.h"
 
 static void add_share(struct map_match *m, struct map_share share)
 {
@@ -123,12 +124,11 @@ bool map_match_access(struct map_match *m, const struct pattern *const p[2], int
 
 /* ---- Pictures ---- */
 
-#define SHADES      9 /* of a share that is not all; all is one more */
-#define SVG_MOST    64
-#define CELL        22
-#define LEFT        56
-#define TOP         88
-#define TEXT_COLOUR "#767676" /* as legible on white as on black */
+#define SHADES   9 /* of a share that is not all; all is one more */
+#define SVG_MOST 64
+#define CELL     22
+#define LEFT     56
+#define TOP      88
 
 /* For each of a view's subfiles, the part of its bytes in percent. first: its first share, end: behind the last. */
 static size_t shares_of(const struct map_match *m, size_t first, int64_t *bytes)
@@ -171,20 +171,6 @@ void map_match_print(const struct map_match *m, FILE *to, bool coloured, int mos
     fprintf(to, "a row: a view, a column: a subfile; # all of the view's bytes, X half of them and more, . a little\n");
 }
 
-static void write_text(FILE *to, int x, int y, const char *anchor, const char *text)
-{
-    fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\" fill=\"" TEXT_COLOUR "\">", x, y, anchor);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '<' || c == '>' || c == '&' || c == '"')
-            fprintf(to, "&#%d;", c);
-        else
-            fputc(c < ' ' || c > '~' ? '?' : c, to);
-    }
-    fputs("</text>\n", to);
-}
-
 static void write_cell(FILE *to, int x, int y, const struct map_share *s, int64_t of)
 {
     const double part = (double)s->bytes / (double)of;
@@ -195,7 +181,7 @@ static void write_cell(FILE *to, int x, int y, const struct map_share *s, int64_
             x + 1, y + 1, CELL - 2, CELL - 2, 0.12 + 0.88 * part, s->view, s->subfile, s->bytes, s->runs);
     if (s->gathered || s->scattered)
         fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\" fill=\"%s\">%s</text>\n",
-                x + CELL / 2, y + CELL / 2 + 4, part > 0.4 ? "#ffffff" : TEXT_COLOUR,
+                x + CELL / 2, y + CELL / 2 + 4, part > 0.4 ? "#ffffff" : MAP_TEXT_COLOUR,
                 s->gathered && s->scattered ? "gs"
                 : s->gathered               ? "g"
                                             : "s");
@@ -207,14 +193,14 @@ static void write_axes(FILE *to, int rows, int columns)
 
     for (int b = 0; b<columns; b += columns> 16 ? 4 : 1) {
         snprintf(text, sizeof text, "%d", b);
-        write_text(to, LEFT + b * CELL + CELL / 2, TOP - 6, "middle", text);
+        map_picture_text(to, LEFT + b * CELL + CELL / 2, TOP - 6, "middle", text);
     }
     for (int a = 0; a<rows; a += rows> 32 ? 4 : 1) {
         snprintf(text, sizeof text, "%d", a);
-        write_text(to, LEFT - 6, TOP + a * CELL + CELL / 2 + 4, "end", text);
+        map_picture_text(to, LEFT - 6, TOP + a * CELL + CELL / 2 + 4, "end", text);
     }
-    fprintf(to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"" TEXT_COLOUR "\"/>\n", LEFT,
-            TOP, columns * CELL, rows * CELL);
+    fprintf(to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"" MAP_TEXT_COLOUR "\"/>\n",
+            LEFT, TOP, columns * CELL, rows * CELL);
 }
 
 void map_match_write_svg(const struct map_match *m, FILE *to, const char *const title[2])
@@ -234,14 +220,14 @@ void map_match_write_svg(const struct map_match *m, FILE *to, const char *const 
             "font-family=\"monospace\" font-size=\"12\">\n",
             width, height, width, height);
     snprintf(line, sizeof line, "rows, views: %s", title[0]);
-    write_text(to, 12, 22, "start", line);
+    map_picture_text(to, 12, 22, "start", line);
     snprintf(line, sizeof line, "columns, subfiles: %s", title[1]);
-    write_text(to, 12, 40, "start", line);
+    map_picture_text(to, 12, 40, "start", line);
     left = m->gathered + m->scattered > 0;
     snprintf(line, sizeof line, "%" PRId64 " bytes, %.1f a run%s", m->bytes,
              m->runs > 0 ? (double)m->bytes / (double)m->runs : 0.0,
              left ? "; g: gathered by the process, s: scattered by the server" : "; darker: more of the view's bytes");
-    write_text(to, 12, 58, "start", line);
+    map_picture_text(to, 12, 58, "start", line);
     write_axes(to, rows, columns);
     for (size_t first = 0, end; first < m->shares; first = end) {
         end = shares_of(m, first, &bytes);

@@ -237,8 +237,7 @@ void map_picture_print(const struct map_picture *m, FILE *to, bool coloured)
 
 /* ---- SVG ---- */
 
-#define MARGIN      12
-#define TEXT_COLOUR "#767676" /* as legible on white as on black */
+#define MARGIN 12
 
 struct canvas {
     FILE *to;
@@ -258,11 +257,11 @@ static void write_escaped(FILE *to, const char *text)
     }
 }
 
-static void write_text(const struct canvas *c, int x, int y, const char *anchor, const char *text)
+void map_picture_text(FILE *to, int x, int y, const char *anchor, const char *text)
 {
-    fprintf(c->to, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\" fill=\"" TEXT_COLOUR "\">", x, y, anchor);
-    write_escaped(c->to, text);
-    fputs("</text>\n", c->to);
+    fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\" fill=\"" MAP_TEXT_COLOUR "\">", x, y, anchor);
+    write_escaped(to, text);
+    fputs("</text>\n", to);
 }
 
 /* Writes adjacent cells of one owner. */
@@ -276,7 +275,7 @@ static void write_run(const struct canvas *c, int x, int y, int cells, int32_t o
                 c->cell);
     if (owner == MAP_NOBODY)
         fprintf(c->to,
-                "<rect x=\"%d.5\" y=\"%d.5\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"" TEXT_COLOUR
+                "<rect x=\"%d.5\" y=\"%d.5\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"" MAP_TEXT_COLOUR
                 "\" stroke-width=\"0.5\"/>\n",
                 x, y, width - 1, c->cell - 1);
     if (owner < 0)
@@ -309,10 +308,10 @@ static void write_lines(const struct map_picture *m, const struct canvas *c)
         int y = c->top + line * (m->patterns * c->cell + c->gap) + c->cell / 2 + 4;
 
         snprintf(text, sizeof text, "%" PRId64, m->from + line * m->lines_a_cell * m->row);
-        write_text(c, c->left - (m->patterns > 1 ? 22 : 8), y, "end", text);
+        map_picture_text(c->to, c->left - (m->patterns > 1 ? 22 : 8), y, "end", text);
         for (int k = 0; k < m->patterns; k++) {
             if (m->patterns > 1)
-                write_text(c, c->left - 8, y + k * c->cell, "end", k == 0 ? "A" : "B");
+                map_picture_text(c->to, c->left - 8, y + k * c->cell, "end", k == 0 ? "A" : "B");
             write_line(m, c, k, line);
         }
     }
@@ -345,15 +344,15 @@ void map_picture_write_svg(const struct map_picture *m, FILE *to, const char *co
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
             "font-family=\"monospace\" font-size=\"12\">\n"
             "<defs><pattern id=\"several\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
-            "<path d=\"M0,4 L4,0\" stroke=\"" TEXT_COLOUR "\"/></pattern></defs>\n",
+            "<path d=\"M0,4 L4,0\" stroke=\"" MAP_TEXT_COLOUR "\"/></pattern></defs>\n",
             width, height, width, height);
     for (int k = 0; k < m->patterns; k++) {
         char line[128];
 
         snprintf(line, sizeof line, "%s%s", m->patterns < 2 ? "" : k == 0 ? "A: " : "B: ", title[k]);
-        write_text(&c, MARGIN, MARGIN + 18 * k + 10, "start", line);
+        map_picture_text(c.to, MARGIN, MARGIN + 18 * k + 10, "start", line);
     }
-    write_text(&c, MARGIN, MARGIN + 18 * m->patterns + 10, "start", text);
+    map_picture_text(c.to, MARGIN, MARGIN + 18 * m->patterns + 10, "start", text);
     write_lines(m, &c);
     fputs("</svg>\n", to);
 }

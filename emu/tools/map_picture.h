@@ -38,5 +38,8 @@ void map_picture_free(struct map_picture *m);
 void map_picture_print(const struct map_picture *m, FILE *to, bool coloured);
 /* Writes it as SVG, to be shown on light and dark backgrounds. title: one line of any bytes for each pattern. */
 void map_picture_write_svg(const struct map_picture *m, FILE *to, const char *const title[2]);
+#define MAP_TEXT_COLOUR "#767676" /* as legible on white as on black */
+/* Writes a text of any bytes into an SVG, at a place in pixels. anchor: start, middle or end. */
+void map_picture_text(FILE *to, int x, int y, const char *anchor, const char *text);
 
 #endif

@@ -224,7 +224,7 @@ int clf_fcntl(int fd, int request, ...)
     case CLF_F_SETVIEW:
         return clf_setview(fd, view->type, view->displ, view->period);
     case CLF_F_COLLECTIVE:
-        return (int)result(clf_group_set(f, arg));
+        return (int)result(clf_way_set_group(f, arg));
     case CLF_F_METHOD:
         return (int)result(clf_way_set(f, arg));
     case CLF_F_NEXT_COLLECTIVE:

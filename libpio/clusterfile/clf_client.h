@@ -285,11 +285,11 @@ long clf_take(const struct clf_awaited *from, void *buf, long bytes, int (*find_
 
 /* -N_ESRCH, with clf_why's line: a member (struct clf_members) has ended; 0: none that is known. */
 int clf_group_find_ended(void *members);
-/* Lets collective calls take part that are of a file in this layout, beside those of the group's own. */
-int clf_group_make_room(struct clf_members *m, const struct clf_layout *l);
+/* Gives a group's collective calls so much room instead of what they had. */
+int clf_group_make_room(struct clf_members *m, size_t room_bytes);
 /* Makes reads and writes of a group possible. All members call it. -N_EINVAL: the file has a group; -N_ESRCH, also of
  * the next two: a member has ended. */
-int clf_group_set(struct clf_open *f, struct group *g);
+int clf_group_set(struct clf_open *f, struct group *g, size_t room_bytes);
 /* After a view has been set, or could not be: the servers learn which parts the members see, and all members wait for
  * that. Returns the error, another member's, or 0. */
 int clf_group_agree(struct clf_open *f, int error);
@@ -324,6 +324,8 @@ size_t clf_move_room(const struct clf_layout *l);
 
 /* Chooses how accesses are made; all members call it, and choose the same. -N_EINVAL, with clf_why's line. */
 int clf_way_set(struct clf_open *f, const struct clf_method *m);
+/* As clf_group_set, with room for collective calls. */
+int clf_way_set_group(struct clf_open *f, struct group *g);
 /* As clf_view_set; of two phases, the members tell each other their views. */
 int clf_way_set_view(struct clf_open *f, struct pattern *view);
 /* Members that are refused take part in what the others wait for, with nothing. Return the error; f may be NULL. */

@@ -187,7 +187,7 @@ static void free_members(struct clf_members *m)
     free(m);
 }
 
-static int make_members(struct clf_open *f, struct group *g, struct clf_members **out)
+static int make_members(struct clf_open *f, struct group *g, size_t room_bytes, struct clf_members **out)
 {
     struct clf_members *m = calloc(1, sizeof *m);
     int *rank = malloc((size_t)g->size * sizeof *rank);
@@ -204,15 +204,14 @@ static int make_members(struct clf_open *f, struct group *g, struct clf_members 
     }
     m->f = f;
     m->g.take = take;
-    m->room = malloc(clf_move_room(f->layout));
+    m->room = malloc(room_bytes);
     *out = m;
     return m->room ? 0 : -N_ENOMEM;
 }
 
-int clf_group_make_room(struct clf_members *m, const struct clf_layout *l)
+int clf_group_make_room(struct clf_members *m, size_t room_bytes)
 {
-    const size_t own = clf_move_room(m->f->layout), other = clf_move_room(l);
-    void *room = realloc(m->room, own > other ? own : other);
+    void *room = realloc(m->room, room_bytes);
 
     if (!room)
         return -N_ENOMEM;
@@ -226,7 +225,7 @@ static uint64_t number_of(const struct group *g, uint32_t presence)
     return clf_presence_number(presence, (uint32_t)(g->process ? g->process[0] + 1 : 1));
 }
 
-int clf_group_set(struct clf_open *f, struct group *g)
+int clf_group_set(struct clf_open *f, struct group *g, size_t room_bytes)
 {
     struct clf_members *m = NULL;
 
@@ -235,7 +234,7 @@ int clf_group_set(struct clf_open *f, struct group *g)
     int error = f->folder      ? clf_fail(-N_EINVAL, "a folder has no group")
                 : f->members   ? clf_fail(-N_EINVAL, "the file has a group")
                 : f->elsewhere ? clf_fail(-N_EINVAL, "a group is given before cache managers are")
-                               : make_members(f, g, &m);
+                               : make_members(f, g, room_bytes, &m);
     int64_t least = error; /* one that is refused lets nobody wait */
     const int told = group_all_reduce(g, &least, 1, GROUP_INT64, GROUP_LEAST);
     if (told < 0 || least < 0) {

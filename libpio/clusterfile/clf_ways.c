@@ -104,6 +104,11 @@ static int64_t sieve(struct clf_open *f, char *buf, int64_t n, int64_t at)
 
 /* ---- Cache managers ---- */
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The members of the file's group are the same at the managers. */
 static int open_managers(struct clf_open *f, struct clf_way_of *w)
 {
@@ -124,7 +129,7 @@ static int open_managers(struct clf_open *f, struct clf_way_of *w)
     }
     error = clf_file_again(f, l, &w->file);
     if (error == 0 && f->members)
-        error = clf_group_make_room(f->members, l);
+        error = clf_group_make_room(f->members, larger(clf_move_room(f->layout), clf_move_room(l)));
     if (error < 0)
         return error;
     w->file->managers = w->managers;
@@ -162,6 +167,11 @@ static int learn(struct clf_open *f)
     return way == CLF_WAY_TWO_PHASE ? two_phase_learn(&f->way->engine, f->sight->pattern)
            : way == CLF_WAY_CACHE   ? show_managers(f)
                                     : 0;
+}
+
+int clf_way_set_group(struct clf_open *f, struct group *g)
+{
+    return clf_group_set(f, g, f->folder ? 0 : clf_move_room(f->layout));
 }
 
 int clf_way_set_view(struct clf_open *f, struct pattern *view)

@@ -364,6 +364,7 @@ Test(ends, come_when_qemu_does_not_answer)
         pid_t qemu = command_find_qemu(&r.command);
 
         pause_ms(draw(&state) % MOMENT_MAX_MS);
+        cr_assert_gt(qemu, 0, "no QEMU has come up");
         kill(qemu, SIGSTOP);
         pause_ms(20);
         kill(r.command.pid, SIGTERM);
