@@ -287,6 +287,6 @@ Test(clf, cache_managers_repeat_every_event)
 {
     const struct images_of_test images = {VOLUMES, 8192, 4096, plain_machine};
 
-    ncube_must_repeat_on(&images, cached("3", "2", "random", "5"), "passed\n");
+    ncube_must_repeat_on(&images, cached("3", "2", "views", "5"), "passed\n");
     ncube_must_repeat_on(&images, cached("3", "2", "forward", "5"), "passed\n");
 }
