@@ -13,7 +13,8 @@ GROUP_SRCS := $(addprefix libpio/group/,members.c collect.c stream.c halves.c op
 MPI_SRCS := $(wildcard libpio/mpi/*/*.c)
 CFS_CORE := $(addprefix libpio/cfs/,cfs_async.c cfs_check.c cfs_file.c cfs_grow.c cfs_header.c cfs_machine.c \
     cfs_moves.c)
-CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_modes.c cfs_result.c cfs_device.c)
+CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_modes.c cfs_result.c cfs_told.c \
+    cfs_device.c)
 CLF_CORE := $(addprefix libpio/clusterfile/,clf_ask.c clf_attach.c clf_file.c clf_group.c clf_layout.c clf_meet.c \
     clf_list.c clf_manager.c clf_move.c clf_paths.c clf_types.c clf_view.c clf_ways.c)
 CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c clf_redistribute.c)

@@ -37,6 +37,16 @@ static void add(char *text, size_t bytes, const char *format, const char *name, 
         snprintf(text + used, bytes - used, format, name, value);
 }
 
+/* ", in group_make for node 0" */
+static void add_wait(const struct machine *m, uint32_t index, char *text, size_t bytes)
+{
+    size_t used = strlen(text);
+    char wait[160];
+
+    if (ncu_describe_wait(m->ncu, index, wait, sizeof wait))
+        snprintf(text + used, bytes - used, ", %s", wait + sizeof "waits " - 1);
+}
+
 /* What the node's wait is; false: none that is told of. */
 static bool read_wait(struct machine *m, uint32_t index, struct abi_call *call, char *text, size_t bytes)
 {
@@ -48,7 +58,7 @@ static bool read_wait(struct machine *m, uint32_t index, struct abi_call *call, 
     if (call->communicator[0] != '\0') {
         size_t used = strlen(text);
 
-        snprintf(text + used, bytes - used, ", communicator '%s'", call->communicator);
+        snprintf(text + used, bytes - used, ", %s '%s'", call->is_file ? "file" : "communicator", call->communicator);
     }
     return true;
 }
@@ -61,6 +71,8 @@ bool told_describe(struct machine *m, const struct job *j, uint32_t index, char 
         return false;
     if (call.rank >= 0 && (uint32_t)call.rank != ncu_address(m->ncu, index) - j->base)
         add(text, bytes, "%s%s", ", as rank ", call.rank);
+    if (call.is_file)
+        add_wait(m, index, text, bytes);
     return true;
 }
 
@@ -72,7 +84,7 @@ bool told_waited(void *machine, uint32_t index, uint64_t cycles, struct trace_ca
 
     if (cycles == 0 || (!m->calls && !m->trace) || !read_wait(m, index, &told, text, sizeof text))
         return false;
-    *call = (struct trace_call){told.call, told.communicator, text + sizeof "waits " - 1};
+    *call = (struct trace_call){told.call, told.is_file ? "" : told.communicator, text + sizeof "waits " - 1};
     if (m->calls)
         stats_calls_count(m->calls, index, call->name, call->communicator, cycles);
     return true;

@@ -5,8 +5,8 @@
 #include "emu/state/machine_data.h"
 
 /* Writes "waits in MPI_Recv from 2, tag 7, communicator 'row'", followed by ", as rank 3" if the node has another
- * number in the job. Returns false if the node does not wait for messages, or has told nothing of this wait. It must
- * not be running. */
+ * number in the job; or "waits in setiomode, file '/cfs/a', in group_make for node 0". Returns false if the node does
+ * not wait for messages, or has told nothing of this wait. It must not be running. */
 bool told_describe(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes);
 
 /* For ncu_ops.waited: counts the wait, if there are to be statistics. */

@@ -4,6 +4,7 @@
  *   cfs_calls.c    the calls of <cfs.h>
  *   cfs_modes.c    those of all nodes: I/O modes
  *   cfs_result.c   what calls begin and end with
+ *   cfs_told.c     what reports say of nodes that wait in a call of all nodes
  *   cfs_device.c   the driver of the nDEVICES switch: names that begin with /cfs/
  *   cfs_moves.c    reads and writes: a request for each block
  *   cfs_async.c    several of them under way

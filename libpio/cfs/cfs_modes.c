@@ -17,6 +17,7 @@
 #include "libpio/cfs/cfs_client.h"
 #include "libpio/cfs/cfs_device.h"
 #include "libpio/group/group.h"
+#include "libpio/servers/server_driver.h"
 #include "vertex/contract/errors.h"
 
 struct mode {
@@ -47,7 +48,7 @@ static int take_first(struct cfs_open *f, bool write, uint64_t n, uint64_t *at)
 }
 
 /* The last node knows the sum, and where the file ends, beyond which no read moves the pointer. */
-static int take_in_order(struct cfs_open *f, bool write, uint64_t n, uint64_t *at)
+static int scan_lengths(struct cfs_open *f, bool write, uint64_t n, uint64_t *at)
 {
     struct group *g = &mode_of(f)->group;
     int64_t before = (int64_t)n;
@@ -64,6 +65,16 @@ static int take_in_order(struct cfs_open *f, bool write, uint64_t n, uint64_t *a
     *at = f->at + (uint64_t)before;
     f->at = (uint64_t)next;
     return error < 0 ? error : told;
+}
+
+static int take_in_order(struct cfs_open *f, bool write, uint64_t n, uint64_t *at)
+{
+    const struct abi_call before = cfs_tell(write ? "write" : "read", f->name);
+
+    cfs_tell_context(mode_of(f)->group.context);
+    int error = scan_lengths(f, write, n, at);
+    cfs_tell_end(&before);
+    return error;
 }
 
 static int take_equal(struct cfs_open *f, bool write, uint64_t n, uint64_t *at)
@@ -98,6 +109,7 @@ static int leave(struct cfs_open *f)
 {
     struct mode *m = mode_of(f);
 
+    cfs_tell_context(m->group.context);
     if (m->number == 3)
         return check_equal(f);
     int error = group_barrier(&m->group);
@@ -118,8 +130,10 @@ static int drop_mode(struct cfs_open *f)
 
 static int close_all(struct cfs_open *f)
 {
+    const struct abi_call before = cfs_tell("close", f->name);
     int error = leave(f), dropped = drop_mode(f);
 
+    cfs_tell_end(&before);
     return error < 0 ? error : dropped;
 }
 
@@ -144,6 +158,7 @@ static int make_mode(struct cfs_open *f)
         free(m);
         return error;
     }
+    cfs_tell_context(m->group.context);
     m->calls.close = close_all;
     m->calls.place = place;
     f->mode = &m->calls;
@@ -179,7 +194,12 @@ long _setiomode(int fd, int mode)
     int error;
     struct cfs_open *f = cfs_call_file(fd, &error);
 
-    return cfs_call_result(f ? set_mode(f, mode) : error);
+    if (!f)
+        return cfs_call_result(error);
+    const struct abi_call before = cfs_tell("setiomode", f->name);
+    error = set_mode(f, mode);
+    cfs_tell_end(&before);
+    return cfs_call_result(error);
 }
 
 void setiomode(int fd, int mode)
@@ -228,7 +248,7 @@ static int open_first(const char *path, int flags, mode_t permissions, struct to
     return (*f)->folder ? -N_EISDIR : 0;
 }
 
-static int open_told(const struct told *told, int flags, struct cfs_open **out)
+static int open_told(const struct told *told, const char *path, int flags, struct cfs_open **out)
 {
     struct cfs_open *f = calloc(1, sizeof *f);
 
@@ -241,6 +261,7 @@ static int open_told(const struct told *told, int flags, struct cfs_open **out)
     f->home = told->home;
     f->disks = told->disks;
     f->flags = (uint32_t)flags;
+    f->name = strdup(server_path_name("/cfs", path));
     memcpy(f->disk, told->disk, sizeof told->disk);
     return 0;
 }
@@ -255,24 +276,35 @@ static int open_all(const char *path, int flags, mode_t permissions, struct cfs_
     *f = NULL;
     if (error < 0)
         return error;
+    cfs_tell_context(g.context);
     if (g.rank == 0)
         told.status = open_first(path, flags, permissions, &told, f);
     error = group_broadcast(&g, &told, sizeof told, 0);
     if (error == 0)
         error = told.status;
     if (error == 0 && g.rank != 0)
-        error = open_told(&told, flags, f);
+        error = open_told(&told, path, flags, f);
     int failed = group_all_reduce(&g, &error, 1, GROUP_INT, GROUP_LEAST), freed = group_free(&g);
     return failed < 0 ? failed : error < 0 ? error : freed;
+}
+
+static int open_in_mode(const char *path, int flags, int mode, mode_t permissions, struct cfs_open **f)
+{
+    const struct abi_call before = cfs_tell("gopen", ndevice_cfs.match(path) ? server_path_name("/cfs", path) : NULL);
+    int error = open_all(path, flags, permissions, f);
+
+    if (error == 0 && mode != 0) {
+        cfs_tell_context(CONTEXT_GROUP);
+        error = set_mode(*f, mode);
+    }
+    cfs_tell_end(&before);
+    return error;
 }
 
 int _gopen(const char *path, int flags, int mode, mode_t permissions)
 {
     struct cfs_open *f = NULL;
-    int error = mode < 0 || mode > 3 ? -N_EINVAL : open_all(path, flags, permissions, &f);
-
-    if (error == 0 && mode != 0)
-        error = set_mode(f, mode);
+    int error = mode < 0 || mode > 3 ? -N_EINVAL : open_in_mode(path, flags, mode, permissions, &f);
     const int fd = error < 0 ? error : ndevice_open_state(&ndevice_cfs, f, flags);
     if (fd < 0 && f)
         cfs_file_free(f);

@@ -3,7 +3,7 @@
  *
  *   cfs_modes          all modes
  *   cfs_modes unequal  lengths in mode 3 that differ are seen when the file is closed
- *   cfs_modes absent   node 0 sets no mode: a deadlock
+ *   cfs_modes absent CALL  node 0 does not take part in setiomode, gopen, read or close: a deadlock
  */
 #include <cfs.h>
 #include <errno.h>
@@ -159,6 +159,26 @@ static void unequal(void)
     CHECK(close(fd) == -1 && errno == EINVAL);
 }
 
+/* In modes 1 and 2 the file is one that all have opened. */
+static void absent(const char *call)
+{
+    const int by_all = strcmp(call, "read") == 0 || strcmp(call, "close") == 0;
+    int fd = by_all ? gopen("/cfs/a", O_RDWR | O_CREAT, call[0] == 'r' ? 2 : 1, 0600)
+                    : open("/cfs/a", O_RDWR | O_CREAT, 0600);
+
+    CHECK(fd >= 0);
+    if (own == 0)
+        nsync(5);
+    else if (strcmp(call, "setiomode") == 0)
+        setiomode(fd, 2);
+    else if (strcmp(call, "gopen") == 0)
+        gopen("/cfs/b", O_RDONLY, 0, 0);
+    else if (strcmp(call, "read") == 0)
+        cread(fd, buf, 10);
+    else
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     int process, host, dim;
@@ -167,12 +187,8 @@ int main(int argc, char **argv)
     nodes = 1 << dim;
     if (argc == 2 && strcmp(argv[1], "unequal") == 0) {
         unequal();
-    } else if (argc == 2 && strcmp(argv[1], "absent") == 0) {
-        int fd = open("/cfs/a", O_RDWR | O_CREAT, 0600);
-        if (own != 0)
-            setiomode(fd, 2);
-        else
-            nsync(5);
+    } else if (argc == 3 && strcmp(argv[1], "absent") == 0) {
+        absent(argv[2]);
     } else {
         mode_3();
         mode_2();

@@ -184,12 +184,13 @@ struct abi_whoami {
 #define ABI_CALL_SAME  UINT64_MAX
 struct abi_call {
     char call[32];         /* "MPI_Recv"; "": none */
-    char communicator[64]; /* its name */
+    char communicator[64]; /* its name; or of a file, with is_file */
     int32_t rank;          /* of the process there, ABI_CALL_NONE */
     int32_t peer, tag;     /* ABI_CALL_ANY, ABI_CALL_NONE; a peer without a tag is a root */
     uint32_t sends;        /* 1: the peer is to receive */
     uint32_t context;      /* of the messages that it waits for */
-    uint32_t pad[3];
+    uint32_t is_file;      /* 1: for a file, and the wait itself is told, too */
+    uint32_t pad[2];
 };
 _Static_assert(sizeof(struct abi_call) == ABI_CALL_BYTES, "abi_call layout");
 #define ABI_CALL_ANY  (-1)
