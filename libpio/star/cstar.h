@@ -128,8 +128,8 @@ struct cs_options {     /* 0 or NULL: the default */
 
 /* Opens a parallel file of the current shape: types r, w, a, r+, w+, a+ with their meaning in C, also with b. It
  * ignores CS_WHERE. A file without a .meta is an external one: an array of that shape, whose items have the size of the
- * first read. While it is open for writing no other program can open it, and if that program does not come to
- * cs_fclose, nobody can: EBUSY.
+ * first read; of a last row that is cut each VP reads what is there. While a file is open for writing no other program
+ * can open it, and if that program does not come to cs_fclose, nobody can: EBUSY.
  *   ENOENT   r, r+ without the file         EBUSY    it is open for writing, or its last writer did not close it
  *   EPROTO   its .meta is damaged, or does not fit its size
  *   EINVAL   no CS_WITH, in CS_EACH, another shape than the file's, name, type or options; r+ or a without .meta
@@ -150,8 +150,7 @@ int cs_remove(const char *name);
 
 /* Write or read nitems items of `size` bytes of each active VP. Return the least number of whole items of this node's
  * active VPs, nitems on a node without such; -1: nothing has moved.
- *   EBADF    closed, or not open for that         EPROTO   the nodes make different calls,
- *            or an external file is no whole number of rows of what its first read reads
+ *   EBADF    closed, or not open for that         EPROTO   the nodes make different calls
  *   EINVAL   a number below 0, more than 2^31 - 1 bytes for a VP, another shape than the current one; in CS_EACH
  *            the first read of an external file, and its VPs want different numbers of bytes
  *   EFBIG    beyond the highest offset            ENOMEM, ENOSPC, EIO ...: met now or before by a node */

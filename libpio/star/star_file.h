@@ -16,6 +16,7 @@ struct cs_file {
     int fd;
     bool reads, writes, appends, is_trusted;
     bool is_external; /* there is no .meta, and its b_NB is not known yet */
+    int64_t cut;      /* bytes of its last row, if that is cut; it is what VPs have behind the NB segment */
     char name[STAR_NAME_BYTES];
     struct pio_layout layout; /* whose names are the caller's */
     bool has_layout;

@@ -113,6 +113,20 @@ static int shift_of(int64_t n)
     return (n & (n - 1)) == 0 ? __builtin_ctzll((unsigned long long)n) : -1;
 }
 
+void star_ib_ends(struct cs_file *f)
+{
+    struct star_ib *ib = f->ib;
+    int64_t block = f->segments.nb_block;
+
+    ib->end = star_segments_end(&f->segments);
+    ib->begin = (star_segments_file_end(&f->segments) + f->ib_superblock - 1) / f->ib_superblock * f->ib_superblock;
+    for (long i = 0; f->cut > 0 && i < f->shape->local; i++) {
+        int64_t left = f->cut - cs_number(f->shape, i) * block;
+
+        ib->vp[i].bytes = left < 0 ? 0 : least(left, block);
+    }
+}
+
 int star_ib_begin(struct cs_file *f)
 {
     if (f->ib)
@@ -142,6 +156,8 @@ int star_ib_begin(struct cs_file *f)
     f->ib = ib;
     if (!error && f->first_handle >= 0)
         error = star_directory_begin(f);
+    if (!error && f->cut > 0)
+        star_ib_ends(f);
     if (error && ib)
         star_ib_free(f);
     return error;
@@ -155,8 +171,7 @@ int star_ib_enter(struct cs_file *f)
         return error;
     write_own_row(f);
     star_blocks_forget(f);
-    f->ib->end = star_segments_end(&f->segments);
-    f->ib->begin = (star_segments_file_end(&f->segments) + f->ib_superblock - 1) / f->ib_superblock * f->ib_superblock;
+    star_ib_ends(f);
     for (long i = 0; i < f->shape->local; i++) {
         f->ib->vp[i].at = f->at;
         f->ib->vp[i].is_at_end = f->is_at_end;
@@ -224,14 +239,23 @@ int64_t star_ib_end(const struct cs_file *f, long i)
                                   : star_segments_end(&f->segments);
 }
 
-/* A part in the NB or CB segment, within one block. */
+/* Whether the VP is where blocks lie in rows. */
+static bool is_in_row(const struct cs_file *f, long i)
+{
+    return f->ib->vp[i].at < f->ib->end || f->cut > 0;
+}
+
+/* A part in the NB or CB segment, or in a row that is cut, within one block. */
 static int64_t move_in_row(struct cs_file *f, long i, bool writes, char *buf, int64_t n)
 {
     struct star_vp *vp = &f->ib->vp[i];
-    struct star_row row = star_segments_row(&f->segments, vp->at);
+    const bool is_whole = vp->at < f->ib->end;
+    struct star_row row = is_whole
+                              ? star_segments_row(&f->segments, vp->at)
+                              : (struct star_row){f->segments.nb_block, star_segments_nb_end(&f->segments), f->ib->end};
     int64_t within = vp->at - row.at, at = row.file + cs_number(f->shape, i) * row.block + within;
 
-    n = least(least(n, row.block - within), star_segments_end(&f->segments) - vp->at);
+    n = least(least(n, row.block - within), (is_whole ? star_segments_end(&f->segments) : star_ib_end(f, i)) - vp->at);
     int error = writes ? star_blocks_write(f, STAR_DATA, at, buf, n) : star_blocks_read(f, STAR_DATA, at, buf, n);
     return error ? error : n;
 }
@@ -283,10 +307,8 @@ static int64_t move(struct cs_file *f, long i, bool writes, char *buf, int64_t n
     if (vp->is_bad)
         star_ib_note(f, i, -EIO);
     while (done < n && part >= 0 && !vp->is_bad) {
-        bool in_row = vp->at < f->ib->end;
-
-        part = in_row ? move_in_row(f, i, writes, buf + done, n - done)
-                      : move_in_block(f, i, writes, buf + done, n - done);
+        part = is_in_row(f, i) ? move_in_row(f, i, writes, buf + done, n - done)
+                               : move_in_block(f, i, writes, buf + done, n - done);
         if (part > 0) {
             done += part;
             vp->at += part;

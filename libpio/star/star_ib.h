@@ -111,6 +111,9 @@ int star_ib_begin(struct cs_file *f);
 
 /* Takes this node to IB. 0 or a negative errno, and then it is where it was. */
 int star_ib_enter(struct cs_file *f);
+/* The segments before IB have other ends now. Of an external file's last row, which is cut, each VP has what is there.
+ */
+void star_ib_ends(struct cs_file *f);
 void star_ib_free(struct cs_file *f);
 
 /* Moves n bytes of local VP i, whose offset moves on. Returns the bytes moved; an error is the VP's mark, and the

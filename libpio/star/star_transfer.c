@@ -87,11 +87,12 @@ static int check(const struct cs_file *f, struct transfer *t)
 
 /* ---- The agreement ---- */
 
-/* Rule 8: an external file is an array of items that have the size of the first read. */
+/* Rule 8: an external file is an array of items that have the size of the first read. What a last row lacks is each
+ * VP's end, as in IB. */
 static int settle_external(struct cs_file *f, int64_t bytes)
 {
     int64_t size = f->store->size(f->handle), row = bytes * f->shape->vps;
-    int error = star_agree_on(size < 0 ? (int)size : size % row > 0 ? -EPROTO : 0);
+    int error = star_agree_on(size < 0 ? (int)size : 0);
 
     f->counts.reductions++;
     if (error)
@@ -99,7 +100,11 @@ static int settle_external(struct cs_file *f, int64_t bytes)
     if (size > 0)
         f->segments.nb_block = bytes;
     f->segments.nb_rows = size / row;
+    f->cut = size % row;
+    f->segments.has_ib = f->cut > 0;
     f->is_external = false;
+    if (f->ib)
+        star_ib_ends(f);
     return 0;
 }
 
@@ -390,6 +395,8 @@ static long transfer(CS_FILE *file, struct transfer *t)
     error = agree(f, t, error, &mode);
     if (!error && t->most > 0 && f->is_external)
         error = t->bytes == t->most && !t->is_line ? settle_external(f, t->most) : -EINVAL;
+    if (f->cut > 0 && f->at + t->most > star_segments_end(&f->segments))
+        mode = CS_IB;
     if (mode == CS_IB) /* where each appends by itself, and who does not take part stays where it is */
         f->at = was_at;
     if (!error && t->most > 0)

@@ -253,9 +253,6 @@ static bool reads_external(void *none)
         MUST(cs_fread(CS_MEMBER(s, v, x), sizeof *x, 1, f) == 1 && cs_fmode(f) == CS_CB);
         CS_EACH(i) MUST(v[i].x == cs_number(s, i));
         MUST(cs_fclose(f) == 0);
-        f = cs_fopen(path, "r");
-        MUST_FAIL(cs_fread(CS_PAR(s, x), 1, 5, f), EPROTO); /* no whole rows */
-        MUST(cs_fclose(f) == 0);
     }
     cs_shape_free(s);
     return true;
@@ -270,6 +267,123 @@ Test(star_files, an_array_of_others_is_read, .init = make_folder, .fini = remove
     fclose(f);
     cr_assert(fake_nodes_run(3, reads_external, NULL));
     cr_assert(fake_nodes_run(1, reads_external, NULL));
+}
+
+static int byte_at(long offset)
+{
+    return (int)(offset * 7 % 251);
+}
+
+/* Whether these are n bytes of a VP's stream from `from` on, which has blocks of the file, VPS in a row. */
+static bool is_stream(const char *bytes, long n, long vp, long block, long from)
+{
+    long k = 0;
+
+    while (k < n && (unsigned char)bytes[k] == byte_at(((from + k) / block * VPS + vp) * block + (from + k) % block))
+        k++;
+    return k == n;
+}
+
+struct cut {
+    long size, block;
+};
+
+static long rows_of(const struct cut *c)
+{
+    return c->size / (c->block * VPS);
+}
+
+static long end_of(const struct cut *c, long vp)
+{
+    long left = c->size % (c->block * VPS) - vp * c->block;
+
+    return rows_of(c) * c->block + (left < 0 ? 0 : left < c->block ? left : c->block);
+}
+
+/* All read a row, without a buffer where all of it is there. */
+static bool reads_row(CS_FILE *f, struct cs_shape *s, const struct cut *c, long row)
+{
+    char x[VPS * 16];
+    long at[VPS], least = c->block;
+    bool ended[VPS], is_whole = row < rows_of(c);
+
+    CS_EACH(i)
+    {
+        long n = end_of(c, cs_number(s, i)) - row * c->block;
+
+        least = n < least ? n : least;
+    }
+    MUST(cs_fread((struct cs_par){x, c->block, s}, 1, (int)c->block, f) == least);
+    MUST(cs_fmode(f) == (is_whole ? CS_NB : CS_IB));
+    cs_feof(f, ended);
+    cs_ftell(f, at);
+    CS_EACH(i)
+    {
+        long end = end_of(c, cs_number(s, i)), to = is_whole ? (row + 1) * c->block : end;
+
+        MUST(at[i] == to && ended[i] == (end < (row + 1) * c->block));
+        MUST(is_stream(x + i * c->block, to - row * c->block, cs_number(s, i), c->block, row * c->block));
+    }
+    return true;
+}
+
+/* Each reads all that it has from an offset on, and meets its own end. */
+static bool reads_rest(CS_FILE *f, struct cs_shape *s, const struct cut *c, long from)
+{
+    char x[VPS][64];
+    int size[VPS], most[VPS], items[VPS];
+    long at[VPS];
+
+    CS_EACH(i) size[i] = 1, most[i] = 64;
+    MUST(cs_fseek(f, from, SEEK_SET) == 0 && cs_fread_par(CS_PAR(s, x), size, most, f, items) == 0);
+    CS_EACH(i)
+    {
+        MUST(items[i] == end_of(c, cs_number(s, i)) - from);
+        MUST(is_stream(x[i], items[i], cs_number(s, i), c->block, from));
+    }
+    MUST(cs_fseek(f, 0, SEEK_END) == 0);
+    cs_ftell(f, at);
+    CS_EACH(i) MUST(at[i] == end_of(c, cs_number(s, i)));
+    return true;
+}
+
+static bool reads_cut(void *arg)
+{
+    const struct cut *c = arg;
+    struct cs_shape *s = shape_of(VPS);
+    long rows = rows_of(c);
+
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen(path, "r");
+
+        MUST(f);
+        for (long row = 0; row <= rows; row++)
+            MUST(reads_row(f, s, c, row));
+        MUST(reads_rest(f, s, c, rows > 0 ? rows * c->block - 1 : 0));
+        MUST(cs_fseek(f, 0, SEEK_SET) == 0 && reads_row(f, s, c, 0)); /* without a buffer again */
+        MUST(cs_fclose(f) == 0);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_files, a_last_row_that_is_cut_gives_each_vp_what_is_there, .init = make_folder, .fini = remove_folder)
+{
+    static const int nodes[] = {1, 2, 3, 7, 8};
+    static const struct cut cuts[] = {{3 * 4 * VPS + 1, 4}, {4 * VPS - 1, 4}, {2 * 5 * VPS + 5 * 14 + 4, 5}, {7, 8},
+                                      {5000, 13},           {VPS * 8 + 16, 8}};
+
+    for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
+        FILE *f = fopen(path, "wb");
+        struct cut c = cuts[k];
+
+        for (long i = 0; i < c.size; i++)
+            fputc(byte_at(i), f);
+        fclose(f);
+        for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+            cr_assert(fake_nodes_run(nodes[i], reads_cut, &c), "%ld bytes, %d nodes", c.size, nodes[i]);
+    }
 }
 
 static bool opens_damaged(void *arg)
