@@ -286,7 +286,174 @@ static void finds_doubles(void)
     nlocal();
 }
 
+/* ---- The program of [P4 Figure 2] ---- */
+
+struct figure_2 { /* of a VP */
+    double y[10];
+};
+
+/* The loop of the figure. x is written after each step, which is NB, and two elements of y at the end, which is CB. */
+static double run_figure_2(struct cs_shape *S, int *x, struct figure_2 *v, bool *mask, CS_FILE *parFile)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 10; i++) {
+        CS_WITH(S)
+        {
+            CS_EACH(k) x[k] = (int)(x[k] + v[k].y[i]);
+            CS_EACH(k) mask[k] = x[k] > 100;
+            CS_WHERE(mask)
+            {
+                CS_EACH(k) x[k] = x[k] % 100;
+            }
+            check_equal(cs_fwrite(CS_PAR(S, x), sizeof *x, 1, parFile), 1);
+            check_equal(cs_fmode(parFile), CS_NB);
+        }
+        sum += i / 2.0;
+    }
+    CS_WITH(S)
+    for (int i = 0; i < 10; i += 9) {
+        check_equal(cs_fwrite(CS_MEMBER(S, v, y[i]), sizeof v->y[i], 1, parFile), 1);
+        check_equal(cs_fmode(parFile), CS_CB);
+    }
+    return sum;
+}
+
+/* With the declarations of the figure; the scalar file has the sum. */
+static void figure_2(void)
+{
+    const char *name = file_name();
+    struct cs_shape *S = cs_shape(2, (const long[]){256, 128});
+    size_t local = (size_t)cs_local(S) + 1;
+    int *x = calloc(local, sizeof *x);
+    struct figure_2 *v = calloc(local, sizeof *v);
+    bool *mask = calloc(local, sizeof *mask);
+    FILE *scalarFile = cs_sfopen("//df00/sum", "w");
+    CS_FILE *parFile = NULL;
+
+    check(scalarFile != NULL, "%s", strerror(errno));
+    CS_WITH(S)
+    {
+        parFile = cs_fopen_with(name, "w", NULL, &options);
+        check(parFile != NULL, "%s: %s", strerror(errno), pio_failed_path());
+        for (int i = 0; i < 10; i++)
+            CS_EACH(k) v[k].y[i] = (double)(cs_pcoord(S, k, 0) * (i + 1) % 71 + cs_pcoord(S, k, 1)) + 0.5;
+    }
+    fprintf(scalarFile, "%g\n", run_figure_2(S, x, v, mask, parFile));
+    check_equal(cs_fclose(parFile), 0);
+    check_equal(fclose(scalarFile), 0);
+    cs_shape_free(S);
+    free(x);
+    free(v);
+    free(mask);
+    nlocal();
+}
+
+/* ---- As many files as there can be ---- */
+
+#define FILES_MOST 40
+
+static CS_FILE *open_file(const char *type, int k)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "%s%d", test_argv[0], k);
+    return cs_fopen_with(name, type, NULL, &options);
+}
+
+/* Opens files until that fails, which all nodes see: `most` are open then. One that is read may be open twice. */
+static void open_most(const char *type, CS_FILE *f[FILES_MOST], int most)
+{
+    int n = 0;
+
+    while (n < FILES_MOST && (f[n] = open_file(type, type[0] == 'r' && n == most ? 0 : n)))
+        n++;
+    check(n < FILES_MOST, "there is no end");
+    check(errno == EMFILE, "file %d: %s", n, strerror(errno));
+    check_equal(n, most);
+}
+
+static long write_file(CS_FILE *f, struct cs_shape *s, int k)
+{
+    long x[11];
+
+    CS_EACH(i) x[i] = 100 * k + cs_number(s, i);
+    return cs_fwrite(CS_PAR(s, x), sizeof *x, 1, f);
+}
+
+static void read_and_close(CS_FILE *f, struct cs_shape *s, int k)
+{
+    long x[11];
+
+    check_equal(cs_fread(CS_PAR(s, x), sizeof *x, 1, f), 1);
+    CS_EACH(i) check_equal(x[i], 100 * k + cs_number(s, i));
+    check_equal(cs_fclose(f), 0);
+}
+
+/* Files of NB; what could not be opened is not there. */
+static void most_of_nb(struct cs_shape *s, int most)
+{
+    CS_FILE *f[FILES_MOST];
+
+    open_most("w", f, most);
+    for (int k = 0; k < most; k++) {
+        check_equal(write_file(f[k], s, k), 1);
+        check_equal(cs_fclose(f[k]), 0);
+    }
+    check(!open_file("r", most) && errno == ENOENT, "%s", strerror(errno));
+    open_most("r", f, most);
+    for (int k = 0; k < most; k++)
+        read_and_close(f[k], s, k);
+}
+
+/* A write in IB, which needs a directory, finds no place for that until others are closed. */
+static void no_place_for_a_directory(struct cs_shape *s, int most)
+{
+    CS_FILE *f[FILES_MOST];
+
+    open_most("w", f, most);
+    check(write_file(f[0], s, 0) == -1 && errno == EMFILE, "%s", strerror(errno));
+    for (int k = 1; k < most; k++)
+        check_equal(cs_fclose(f[k]), 0);
+    check_equal(write_file(f[0], s, 0), 1);
+    check_equal(cs_fclose(f[0]), 0);
+}
+
+/* Files of IB are three PIO files, when they are read. */
+static void most_of_ib(struct cs_shape *s, int most)
+{
+    CS_FILE *f[FILES_MOST];
+
+    for (int k = 0; k < most; k++) {
+        f[k] = open_file("w", k);
+        check(f[k] && write_file(f[k], s, k) == 1 && cs_fmode(f[k]) == CS_IB, "%s", strerror(errno));
+        check_equal(cs_fclose(f[k]), 0);
+    }
+    open_most("r", f, most);
+    for (int k = 0; k < most; k++)
+        read_and_close(f[k], s, k);
+}
+
+/* Arguments: how many files of NB can be open, and how many of IB. */
+static void many_files(void)
+{
+    file_name();
+    struct cs_shape *s = cs_shape(1, (const long[]){11});
+
+    CS_WITH(s)
+    {
+        most_of_nb(s, (int)number_of(2));
+        options.least = CS_IB;
+        no_place_for_a_directory(s, (int)number_of(2));
+        most_of_ib(s, (int)number_of(3));
+    }
+    cs_shape_free(s);
+    nlocal();
+}
+
 static const struct test_case cases[] = {
+    {"figure 2", figure_2},
+    {"many files", many_files},
     {"exact", exact},
     {"scalar file", scalar_file},
     {"random program", random_program},

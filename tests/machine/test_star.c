@@ -127,6 +127,84 @@ Test(star, many_vps_write_an_array_and_other_nodes_read_it)
     folder_remove(folder);
 }
 
+/* What the program of [P4 Figure 2] has in VP (a, b) after each step: x, an int. */
+static void compare_figure_2(const struct unstar *u, const char *about)
+{
+    cr_assert(u->vps == 256 * 128 && u->nb_block == 4 && u->nb_rows == 10 && u->cb_bytes == 16, "%s", about);
+    for (long vp = 0; vp < u->vps; vp++) {
+        int x = 0, found;
+        double y[10], ends[2];
+
+        cr_assert_eq(u->length[vp], 56, "%s: VP %ld", about, vp);
+        for (int i = 0; i < 10; i++) {
+            y[i] = (double)(vp / 128 * (i + 1) % 71 + vp % 128) + 0.5;
+            x = (int)(x + y[i]);
+            x = x > 100 ? x % 100 : x;
+            memcpy(&found, u->stream[vp] + 4 * i, sizeof found);
+            cr_assert_eq(found, x, "%s: VP %ld, step %d", about, vp, i);
+        }
+        memcpy(ends, u->stream[vp] + 40, sizeof ends);
+        cr_assert(ends[0] == y[0] && ends[1] == y[9], "%s: VP %ld", about, vp);
+    }
+}
+
+/* Its files are the same to the byte, whatever the number of nodes. */
+Test(star, the_program_of_figure_2_leaves_one_file_for_any_number_of_nodes)
+{
+    static const char *const nodes[] = {"1", "2", "3", "7", "8"};
+    char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = machine_file(folder, 3, VOLUMES, "");
+    char *ncube = build_path("bin/ncube"), *out = format("%s/out", folder);
+    struct outcome first = {0};
+
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        must_pass(machine, "-n", nodes[i], "figure 2");
+        struct unstar u = take_streams(folder, machine, nodes[i]);
+        compare_figure_2(&u, nodes[i]);
+        unstar_free(&u);
+        struct outcome sum = command_run((char *[]){"sha256sum", out, NULL}, NULL);
+        cr_assert(sum.status == 0 && sum.out_bytes > 64, "%s", sum.err);
+        if (i == 0)
+            first = sum;
+        cr_expect_str_eq(sum.out, first.out, "%s nodes", nodes[i]);
+        if (i > 0)
+            outcome_free(&sum);
+        struct outcome scalar =
+            command_run((char *[]){ncube, "disk", "-m", machine, "get", "//df00/sum", "-", NULL}, NULL);
+        cr_expect_str_eq(scalar.out, "22.5\n", "%s nodes: %s", nodes[i], scalar.err);
+        outcome_free(&scalar);
+    }
+    outcome_free(&first);
+    images_check(folder, VOLUMES);
+    free(out);
+    free(ncube);
+    free(machine);
+    folder_remove(folder);
+}
+
+/* A file of IB is three PIO files, of which 32 can be open; each has a descriptor on each volume. Over eight volumes
+ * those run out first. What could not be opened leaves nothing open, and nothing on the volumes. */
+Test(star, one_file_too_many_is_an_error_that_takes_nothing)
+{
+    static const struct {
+        int volumes;
+        const char *nb, *ib;
+    } most[] = {{4, "32", "10"}, {8, "31", "10"}};
+
+    for (int k = 0; k < 2; k++) {
+        char *folder = folder_with_images(most[k].volumes, 8192, 1024), *volumes = format("%d", most[k].volumes);
+        char *machine = machine_file(folder, 4, most[k].volumes, "");
+
+        guest_must_pass(&(struct ncube_run){.machine = machine,
+                                            .program = PROGRAM,
+                                            .args = {"many files", "/x", volumes, most[k].nb, most[k].ib},
+                                            .options = {"-n", "3"}});
+        images_check(folder, most[k].volumes);
+        free(machine);
+        free(volumes);
+        folder_remove(folder);
+    }
+}
+
 Test(star, a_file_of_the_front_end_is_another_place)
 {
     char *folder = folder_new(), *path = format("%s/x", folder);
