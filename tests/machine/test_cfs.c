@@ -385,6 +385,61 @@ Test(cfs, groups_take_turns)
     free(free_for_all);
 }
 
+/* ---- Other machines ---- */
+
+/* The trace of a program that sends, reads and writes on one volume, on a machine with these settings. */
+static char *trace_on(const char *settings, const char *drive, const char *more, size_t *bytes)
+{
+    char *folder = folder_with_images(1, 1200, 1024), *trace = format("%s/trace", folder);
+    char *machine = machine_file_of_drives(folder, 3, 1, settings, drive, more);
+
+    outcome_must_be(
+        ncube_run(&(struct ncube_run){
+            .dim = "2", .machine = machine, .trace = trace, .program = "guest/star", .args = {"elemental", "/x", "1"}}),
+        more, 0, "passed\n", "");
+    char *text = file_read(folder, "trace", bytes);
+    free(machine);
+    free(trace);
+    folder_remove(folder);
+    return text;
+}
+
+/* What the keys that this machine needs are where they are absent: the nCUBE 2's network, without charges, and nsdisk's
+ * service and cache as they were. Not an event is another one then, at another time. With any of them, some are. */
+Test(cfs, without_its_keys_no_event_changes)
+{
+    static const char cache[] = "cache_kb = 256;",
+                      spelt[] = "cache_kb = 256; block = 4096; group = 8; look_ahead = 1; write = \"through\"; "
+                                "evict = \"lru\"; fill = \"first\"; commands = 4;";
+    static const struct {
+        const char *settings, *drive, *more;
+        bool is_same;
+    } machines[] = {
+        {"", cache, "", true},
+        {"", cache, "timing = {};", true},
+        {"service = \"in-order\";", spelt,
+         "timing = { hop_cycles = 45; byte_cycles = 9; header_bytes = 8; broadcasts = 1; compute = [0, 0, 0]; "
+         "io = [0, 0, 0, 0]; };",
+         true},
+        {"", cache, "timing = \"ipsc-860\";", false},
+        {"", cache, "timing = { io = [0, 0, 0, 1]; compute = [1]; };", false},
+        {"service = \"concurrent\";", cache, "", false},
+        {"", "cache_kb = 256; write = \"groups\"; fill = \"later\";", "", false},
+    };
+    size_t first_bytes, bytes;
+    char *first = trace_on(machines[0].settings, machines[0].drive, machines[0].more, &first_bytes);
+
+    cr_assert_gt(first_bytes, 1000);
+    for (size_t i = 1; i < sizeof machines / sizeof *machines; i++) {
+        char *text = trace_on(machines[i].settings, machines[i].drive, machines[i].more, &bytes);
+        bool is_same = bytes == first_bytes && memcmp(text, first, bytes) == 0;
+
+        cr_expect_eq(is_same, machines[i].is_same, "machine %zu: %zu and %zu bytes", i, first_bytes, bytes);
+        free(text);
+    }
+    free(first);
+}
+
 static char *plain_machine(const char *folder, int disks)
 {
     (void)disks;
