@@ -29,7 +29,7 @@
 #   make striped-races SEEDS=n   pairs of these calls, made by 64 nodes at the same time (FIRST=seed)
 #   make star-kills   a parallel file of virtual processors is written when something ends (STAR_KILLS=moments)
 #   make paper-003    the study of paper 003: docs/papers/003.md; FULL=1: its sizes up to 16 MB
-#   make paper-004    what paper 004 measures: writes docs/papers/004.md, and its plots
+#   make paper-004    what paper 004 measures: writes docs/papers/004.md, and its plots; FULL=1: its own size
 #   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md
 #   make paper-002    the study of paper 002: docs/papers/002.md; FULL=1: its own sizes
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)

@@ -202,11 +202,11 @@ paper-003:
 	$(SUBMAKE) all
 	@FULL=$(FULL) $(MEASURE_PY) paper-003
 
-# make paper-004: the study of [P4], as a report, and docs/papers/004.md with its plots
+# make paper-004: the study of [P4], as a report, and docs/papers/004.md with its plots; FULL=1: its 32 MB
 .PHONY: paper-004
 paper-004:
 	$(SUBMAKE) all
-	@$(MEASURE_PY) paper-004
+	@FULL=$(FULL) $(MEASURE_PY) paper-004
 
 # make star-kills: a parallel file of virtual processors is being written when something ends, at STAR_KILLS= moments
 .PHONY: star-kills

@@ -10,6 +10,7 @@
     measure.py BUILD paper-003 [--check] [PART...]    docs/papers/003.md, its plots beside it, and BUILD/paper-003
                                                       (paper_003.py); FULL=1 in the environment: the paper's sizes
     measure.py BUILD paper-004 [--check] [PART...]    docs/papers/004.md, its plots beside it, and BUILD/paper-004
+                                                      (paper_004.py); FULL=1 in the environment: the paper's size
     measure.py BUILD study [DIM]                      the speed-up study on a cube of DIM dimensions (speedup.py)
     measure.py BUILD demo [FILE]                      the demonstration (demo.py), always anew
     measure.py BUILD bench [--list]                   host times (bench.py); --list: which rows there are
