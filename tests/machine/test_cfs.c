@@ -212,6 +212,23 @@ Test(cfs, a_call_that_not_all_nodes_make_is_a_deadlock)
     }
 }
 
+/* Both libraries tell what a process waits in, by one record. */
+Test(cfs, a_deadlock_with_mpi_names_the_call_of_either)
+{
+    static const char *const told[] = {"nodes 1-3: each waits in MPI_Barrier, communicator 'MPI_COMM_WORLD'\n",
+                                       "nodes 1-3: each waits in setiomode, file '/cfs/a', in group_barrier of "};
+
+    for (int i = 0; i < 2; i++) {
+        struct outcome o =
+            run((struct ncube_run){.dim = "2", .program = "guest/cfs_mpi", .args = {i ? "cfs" : NULL}}, "", true);
+
+        cr_expect_eq(o.status, 125, "%d", o.status);
+        cr_expect_not_null(strstr(o.err, told[i]), "%s", o.err);
+        cr_expect_not_null(strstr(o.err, "node 0 waits in MPI_Recv from 1, tag 7"), "%s", o.err);
+        outcome_free(&o);
+    }
+}
+
 Test(cfs, a_call_without_a_result_ends_the_program_with_one_line)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/cfs", .args = {"must"}}, "", true);
