@@ -30,8 +30,9 @@ instrumentation:
 	$(SUBMAKE) all guest
 	@SHOW=1 tests/emu/test_instrumentation.sh $(B)
 
-# A report's style sheet and script are part of ncube.
-$(B)/obj/emu/report/report_assets.o: emu/report/report_page.css emu/report/report_view.css emu/report/report_view.js
+# A report's style sheets and scripts are part of ncube.
+$(B)/obj/emu/report/report_assets.o: emu/report/report_page.css emu/report/report_view.css emu/report/report_view.js \
+    emu/report/report_play.js
 
 # The product: everything but the plugin, xnc and libnhost is ncube; the plugin is plugin*.c and the cost table. Tests
 # take what they call out of the same archive.

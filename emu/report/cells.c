@@ -63,21 +63,41 @@ static void add_drives(struct cell_rows *c, struct timeline *t)
     }
 }
 
-static void add_channel(struct cell_rows *c, struct timeline *t, uint32_t channel)
+/* Returns where the holds of a channel begin, which are sorted by channel. */
+static size_t first_hold(const struct timeline *t, uint32_t channel)
 {
-    char from[PLACE_BYTES], to[NODE_SHORT_NAME_BYTES], label[LABEL_BYTES];
-    size_t i = 0;
+    size_t low = 0, high = t->holds;
 
-    snprintf(label, sizeof label, "%s \342\206\222 %s", node_short_name(t->channel[channel].from, from),
-             node_short_name(t->channel[channel].to, to));
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (t->hold[middle].channel < channel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* `named`: each cell says which message it was; if not, nor has the row a label. */
+static void add_channel(struct cell_rows *c, struct timeline *t, uint32_t channel, bool named)
+{
+    char from[PLACE_BYTES], to[NODE_SHORT_NAME_BYTES], label[LABEL_BYTES] = "";
+
+    if (named)
+        snprintf(label, sizeof label, "%s \342\206\222 %s", node_short_name(t->channel[channel].from, from),
+                 node_short_name(t->channel[channel].to, to));
     struct cell_row *r = add_row(c, t, UINT32_MAX, label);
-    while (i < t->holds && t->hold[i].channel != channel)
-        i++;
-    for (; i < t->holds && t->hold[i].channel == channel; i++) {
+    uint32_t name = r->label;
+    for (size_t i = first_hold(t, channel); i < t->holds && t->hold[i].channel == channel; i++) {
         const struct hold *h = &t->hold[i];
 
-        snprintf(label, sizeof label, "a message of %" PRIu64 " bytes from %s", h->bytes, place_name(h->sender, from));
-        add_cell(r, &(struct cell){h->from, h->to, timeline_name(t, label), CELL_HELD});
+        if (named) {
+            snprintf(label, sizeof label, "a message of %" PRIu64 " bytes from %s", h->bytes,
+                     place_name(h->sender, from));
+            name = timeline_name(t, label);
+        }
+        add_cell(r, &(struct cell){h->from, h->to, name, CELL_HELD});
     }
 }
 
@@ -150,11 +170,14 @@ static size_t count_cells(const struct cell_rows *c)
     return n;
 }
 
-static void join_rows(struct cell_rows *c, uint64_t step)
+/* Joins with longer and longer steps, up to the whole time, until there are at most `most` cells. */
+static void join_rows(struct cell_rows *c, size_t most, uint64_t whole)
 {
-    for (size_t i = 0; i < c->rows; i++)
-        c->row[i].cells = join(&c->row[i], step, c->row[i].cell);
-    c->step = step;
+    for (uint64_t step = 16; count_cells(c) > most && step <= whole; step *= 2) {
+        for (size_t i = 0; i < c->rows; i++)
+            c->row[i].cells = join(&c->row[i], step, c->row[i].cell);
+        c->step = step;
+    }
 }
 
 void cells_make(struct cell_rows *c, struct timeline *t, const bool *ran, const uint32_t *channel, size_t channels,
@@ -164,9 +187,16 @@ void cells_make(struct cell_rows *c, struct timeline *t, const bool *ran, const 
     add_nodes(c, t, ran);
     add_drives(c, t);
     for (size_t i = 0; i < channels; i++)
-        add_channel(c, t, channel[i]);
-    for (uint64_t step = 16; count_cells(c) > most && step <= t->end; step *= 2)
-        join_rows(c, step);
+        add_channel(c, t, channel[i], true);
+    join_rows(c, most, t->end);
+}
+
+void cells_make_channels(struct cell_rows *c, struct timeline *t, const uint32_t *channel, size_t channels, size_t most)
+{
+    *c = (struct cell_rows){0};
+    for (size_t i = 0; i < channels; i++)
+        add_channel(c, t, channel[i], false);
+    join_rows(c, most, t->end);
 }
 
 void cells_free(struct cell_rows *c)

@@ -32,6 +32,10 @@ struct cell_rows {
  * commands, then the channels named by their indices. They have at most about `most` cells in all. */
 void cells_make(struct cell_rows *c, struct timeline *t, const bool *ran, const uint32_t *channel, size_t channels,
                 size_t most);
+
+/* Makes a row for each of the channels named by their indices, without labels and names. */
+void cells_make_channels(struct cell_rows *c, struct timeline *t, const uint32_t *channel, size_t channels,
+                         size_t most);
 void cells_free(struct cell_rows *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* The style sheet and the script of a report, as text in ncube itself (report_make.h). */
+/* The style sheet and the scripts of a report, as text in ncube itself (report_make.h). */
 #include "emu/report/report_make.h"
 
 #define ASSET(symbol, file)                              \
@@ -13,3 +13,4 @@
 ASSET(report_page_css, "emu/report/report_page.css");
 ASSET(report_view_css, "emu/report/report_view.css");
 ASSET(report_view_js, "emu/report/report_view.js");
+ASSET(report_play_js, "emu/report/report_play.js");

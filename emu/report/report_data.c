@@ -12,6 +12,7 @@
 
 #define CELLS_MOST        120000u /* of the timeline: about 2 MB */
 #define CHANNEL_ROWS      8u
+#define HOLDS_MOST        60000u /* of the channels that have no row: about 600 kB */
 #define PATH_STEPS_MOST   5000u
 #define MATRIX_NODES_MOST 128u /* more are shown in groups */
 
@@ -138,17 +139,25 @@ static json_t *row_of(json_t *names, const struct timeline *t, const struct cell
                      r->address == UINT32_MAX ? (json_int_t)-1 : (json_int_t)r->address, "cells", cells);
 }
 
+/* Returns how many channels have a row: the first ones of facts->channel. */
+static size_t channels_with_row(const struct timeline *t, const struct facts *facts)
+{
+    size_t n = 0;
+
+    while (n < CHANNEL_ROWS && n < t->channels && facts->channel[n].messages > 0)
+        n++;
+    return n;
+}
+
 static void put_rows(json_t *data, struct timeline *t, const struct facts *facts)
 {
     uint32_t channel[CHANNEL_ROWS];
-    size_t channels = 0;
+    size_t channels = channels_with_row(t, facts);
     struct cell_rows c;
     json_t *rows = json_array(), *names = json_array();
 
-    while (channels < CHANNEL_ROWS && channels < t->channels && facts->channel[channels].messages > 0) {
-        channel[channels] = facts->channel[channels].channel;
-        channels++;
-    }
+    for (size_t i = 0; i < channels; i++)
+        channel[i] = facts->channel[i].channel;
     cells_make(&c, t, facts->ran, channel, channels, CELLS_MOST);
     uint32_t *shown = memory_new(t->names + 1, sizeof *shown);
     memset(shown, 0xff, t->names * sizeof *shown);
@@ -158,6 +167,41 @@ static void put_rows(json_t *data, struct timeline *t, const struct facts *facts
     json_object_set_new(data, "step", number(c.step));
     json_object_set_new(data, "rows", rows);
     free(shown);
+    cells_free(&c);
+}
+
+/* The times when a channel is held, each as its distance from the one before and its length. */
+static json_t *hold_of(const struct timeline_channel *channel, const struct cell_row *r)
+{
+    json_t *times = json_array();
+    uint64_t at = 0;
+
+    for (size_t i = 0; i < r->cells; i++) {
+        append(times, number(r->cell[i].from - at));
+        append(times, number(r->cell[i].to - r->cell[i].from));
+        at = r->cell[i].to;
+    }
+    return json_pack("[i, i, o]", (int)channel->from, (int)channel->to, times);
+}
+
+/* When the channels without a row are held. */
+static void put_holds(json_t *data, struct timeline *t, const struct facts *facts)
+{
+    size_t first = channels_with_row(t, facts), n = t->channels - first;
+    uint32_t *channel = memory_new(n + 1, sizeof *channel);
+    json_t *holds = json_array();
+    struct cell_rows c;
+
+    for (size_t i = 0; i < n; i++)
+        channel[i] = facts->channel[first + i].channel;
+    cells_make_channels(&c, t, channel, n, HOLDS_MOST);
+    for (size_t i = 0; i < n; i++)
+        if (c.row[i].cells > 0)
+            append(holds, hold_of(&t->channel[channel[i]], &c.row[i]));
+    json_object_set_new(data, "hold_rows", number(first));
+    json_object_set_new(data, "hold_step", number(c.step));
+    json_object_set_new(data, "holds", holds);
+    free(channel);
     cells_free(&c);
 }
 
@@ -291,6 +335,7 @@ void report_data_write(FILE *f, struct timeline *t, const struct facts *facts, c
                   states, "programs", programs_of(t), "io", wiring_of(t), "channels", channels_of(t, facts));
     put_nodes(data, t, facts);
     put_rows(data, t, facts);
+    put_holds(data, t, facts);
     json_object_set_new(data, "path", path_of(t, path));
     json_object_set_new(data, "matrix", matrix_of(t, facts, dimension));
     json_dump_callback(data, put_in_element, f, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(4));

@@ -77,13 +77,15 @@ static void put_finding(void *page, const char *sentence)
     page_item(page, "%s", sentence);
 }
 
-/* How the run failed, before anything else. */
-static void put_failure(struct making *m)
+/* How the run failed, before anything else; the player (report_play.js) takes its first sentence from here. */
+static void put_end(struct making *m)
 {
     const struct timeline *t = m->t;
 
-    if (t->endings == 0)
+    if (t->endings == 0) {
+        page_html(&m->page, "<p id=\"ended\">The run ended with status 0.</p>\n");
         return;
+    }
     page_html(&m->page, "<div class=\"failure\" role=\"alert\">\n");
     page_paragraph(&m->page, "The run failed: %s.", t->name[t->ending[0].line]);
     for (size_t i = 1; i < t->endings; i++)
@@ -98,7 +100,7 @@ static void put_head(struct making *m)
     const struct facts *f = &m->facts;
     uint32_t nodes = facts_nodes(f, m->t);
 
-    put_failure(m);
+    put_end(m);
     if (f->begin > f->first_begins)
         snprintf(later, sizeof later, "Its last node began %s later; what follows is of the %s from then on. ",
                  time_text(f->begin - f->first_begins, from), time_text(f->end - f->begin, length));
@@ -134,6 +136,25 @@ static const char key_html[] = "<div class=\"key\"><span><i style=\"background:v
 
 static const char bars_html[] =
     "<div class=\"frame\"><canvas id=\"bars\" role=\"img\" aria-label=\"A column for each node\"></canvas></div>\n";
+
+static const char play_html[] =
+    "<p>A node has the colour of what it does. A dot on a channel is a message that holds it: the dot is at the "
+    "channel's begin when the message gets the channel, and at its end when the message frees it. The bar has the "
+    "time that the timeline below shows, where a red mark goes along.<span id=\"joined\"></span></p>\n"
+    "<div id=\"player\" role=\"group\" aria-label=\"The run, played\">\n"
+    "<div class=\"frame\"><canvas id=\"play\" role=\"img\" aria-label=\"What each node and channel does at the "
+    "player's time\"></canvas></div>\n"
+    "<p class=\"now\"><span id=\"now\"></span></p>\n"
+    "<div class=\"tools bar\"><button id=\"start\">play</button>"
+    "<input type=\"range\" id=\"moment\" step=\"any\" aria-label=\"Time\">"
+    "<label>speed <select id=\"speed\"><option value=\"0.25\">1/4</option><option value=\"0.5\">1/2</option>"
+    "<option value=\"1\" selected>1</option><option value=\"2\">2</option><option value=\"4\">4</option></select>"
+    "</label><button data-act=\"closer\" title=\"Less time, slower\">+</button>"
+    "<button data-act=\"wider\" title=\"More time, faster\">&minus;</button>"
+    "<button data-act=\"program\">the program</button><button data-act=\"all\">the whole run</button></div>\n"
+    "<p class=\"hint\">Keys, once the bar has been reached by Tab or a click: space starts and stops, &larr; and "
+    "&rarr; go to where something changes, Page Up and Page Down go a twentieth of the bar, Home and End to its ends, "
+    "+ and &minus; zoom. A click in the timeline goes there.</p>\n</div>\n";
 
 static const char timeline_html[] =
     "<div class=\"tools\"><button data-act=\"in\" title=\"Zoom in\">+</button>"
@@ -364,6 +385,7 @@ static void put_data(struct making *m)
     report_data_write(m->page.html, m->t, &m->facts, &m->path);
     page_html(&m->page, "</script>\n<script>\n");
     page_html(&m->page, report_view_js);
+    page_html(&m->page, report_play_js);
     page_html(&m->page, "</script>\n");
 }
 
@@ -374,6 +396,9 @@ static void put_sections(struct making *m)
     page_html(&m->page, cube_html);
     put_time(m);
     put_calls(m);
+    page_heading(&m->page, "played", "The run, played");
+    page_html(&m->page, play_html);
+    page_html(&m->page, key_html);
     page_heading(&m->page, "line", "Timeline");
     page_html(&m->page, timeline_html);
     put_path(m);

@@ -130,6 +130,13 @@ function curve(from, to, scale) {
   return [a, [(a[0] + b[0]) / 2 - dy / length * bend, (a[1] + b[1]) / 2 + dx / length * bend], b];
 }
 
+/* The scale of a cube on that width, at most the one given, and a function from its places to those of the picture. */
+function fitCube(width, most) {
+  const scale = Math.min(width / (cube.right - cube.left), most);
+  const shift = (width - scale * (cube.right - cube.left)) / 2;
+  return {scale, at: p => [shift + (p[0] - cube.left) * scale, (p[1] - cube.top) * scale]};
+}
+
 function allChannels() {
   const used = new Map(data.channels.map(c => [c[0] * 65536 + c[1], c])), list = [];
   for (let n = 0; n < 1 << data.dimension; n++)
@@ -177,13 +184,8 @@ function programColour(i) {
 const channels = allChannels();
 const most = Math.max(1e-9, ...data.channels.map(c => c[2]));
 
-picture('cube', width => {
-  const scale = width / (cube.right - cube.left);
-  return Math.max(120, Math.min(scale, 130) * (cube.low - cube.top));
-}, (c, view) => {
-  const scale = Math.min(view.width / (cube.right - cube.left), 130), few = data.dimension <= 6;
-  const shift = (view.width - scale * (cube.right - cube.left)) / 2;
-  const at = p => [shift + (p[0] - cube.left) * scale, (p[1] - cube.top) * scale];
+picture('cube', width => Math.max(120, fitCube(width, 130).scale * (cube.low - cube.top)), (c, view) => {
+  const {scale, at} = fitCube(view.width, 130), few = data.dimension <= 6;
   view.curves = [];
   for (const ch of channels) {
     const k = curve(ch[0], ch[1], scale);
@@ -308,7 +310,8 @@ function arrange() {
 arrange();
 
 const full = [data.begin, Math.max(data.end, data.begin + 1)];
-let shown = full.slice(), withPath = true;
+const afterTimeline = []; /* called when the timeline has been drawn */
+let shown = full.slice(), withPath = true, moment = full[0]; /* the player's time, report_play.js */
 
 function firstCell(cells, t) {
   let low = 0, high = cells.length;
@@ -381,6 +384,7 @@ const timeline = picture('timeline', () => height + 4, (c, view) => {
   }
   if (withPath) drawPath(c, x, view);
   document.getElementById('shown').textContent = `${time(shown[0])} to ${time(shown[1])}`;
+  for (const call of afterTimeline) call();
 }, (x, y, view) => {
   const row = rows.find(r => y >= r.y && y < r.y + r.high);
   if (!row || x < MARGIN) return '';
@@ -405,6 +409,7 @@ function move(from, span) {
 
 if (timeline) {
   const canvas = timeline.canvas, pointers = new Map();
+  let pressed = null; /* where a pointer that has not moved since went down */
   const timeAt = e => shown[0] + (e.clientX - canvas.getBoundingClientRect().left - MARGIN) /
                       (timeline.width - MARGIN) * (shown[1] - shown[0]);
   canvas.addEventListener('wheel', e => {
@@ -415,11 +420,14 @@ if (timeline) {
   canvas.addEventListener('pointerdown', e => {
     pointers.set(e.pointerId, e.clientX);
     canvas.setPointerCapture(e.pointerId);
+    pressed = pointers.size === 1 ? e.clientX : null;
   });
   canvas.addEventListener('pointermove', e => {
     if (!pointers.has(e.pointerId)) return;
     const old = [...pointers.values()], before = timeAt({clientX: pointers.get(e.pointerId)});
     pointers.set(e.pointerId, e.clientX);
+    if (pressed !== null && Math.abs(e.clientX - pressed) < 4) return;
+    pressed = null;
     const now = [...pointers.values()];
     if (now.length === 2)
       zoom(Math.abs(old[0] - old[1]) / Math.max(8, Math.abs(now[0] - now[1])),
@@ -428,18 +436,24 @@ if (timeline) {
       move(shown[0] + before - timeAt(e), shown[1] - shown[0]);
   });
   for (const end of ['pointerup', 'pointercancel']) canvas.addEventListener(end, e => pointers.delete(e.pointerId));
+  canvas.addEventListener('click', e => {
+    if (pressed !== null && timeAt(e) >= shown[0]) player.jump(timeAt(e));
+  });
   const act = {
     in: () => zoom(0.5, (shown[0] + shown[1]) / 2),
     out: () => zoom(2, (shown[0] + shown[1]) / 2),
     left: () => move(shown[0] - (shown[1] - shown[0]) / 4, shown[1] - shown[0]),
     right: () => move(shown[0] + (shown[1] - shown[0]) / 4, shown[1] - shown[0]),
+    closer: () => zoom(0.5, moment),
+    wider: () => zoom(2, moment),
     program: () => move(full[0], full[1] - full[0]),
     all: () => move(0, data.total),
     path: () => { withPath = !withPath; timeline.draw(); },
+    play: () => player.toggle(),
     order: () => { pathFirst = !pathFirst; arrange(); sayOrder(); timeline.draw(); },
   };
   const keys = {'+': 'in', '=': 'in', '-': 'out', ArrowLeft: 'left', ArrowRight: 'right', '0': 'program',
-                a: 'all', p: 'path', n: 'order'};
+                a: 'all', p: 'path', n: 'order', ' ': 'play'};
   const sayOrder = () => {
     document.querySelector('[data-act=order]').textContent = pathFirst ? 'nodes by number' : 'the path\'s nodes first';
     document.getElementById('rows').textContent =
