@@ -67,10 +67,14 @@ function picture(id, height, draw, describe) {
   if (!canvas) return null;
   const view = {canvas, width: 0, height: 0};
   view.draw = () => {
-    view.width = canvas.clientWidth;
-    view.height = height(view.width);
+    const fit = () => {
+      view.width = canvas.clientWidth;
+      view.height = height(view.width);
+      canvas.style.height = view.height + 'px';
+    };
+    fit();
+    if (view.width !== canvas.clientWidth) fit(); /* with that height the frame has got a scroll bar */
     const scale = Math.min(window.devicePixelRatio || 1, 16000 / view.height); /* browsers have no taller canvas */
-    canvas.style.height = view.height + 'px';
     canvas.width = Math.round(view.width * scale);
     canvas.height = Math.round(view.height * scale);
     const c = canvas.getContext('2d');
