@@ -69,14 +69,15 @@ const player = (() => {
 
   /* The lower half of a node's number is its column. Below: the front end and the I/O nodes. */
   function asGrid(width) {
-    const low = Math.ceil(data.dimension / 2), high = data.dimension - low, side = Math.max(9, width / 60);
-    const cell = Math.min(26, (width - 8) / (1 << low), 640 / (1 << high)), left = (width - (cell << low)) / 2;
-    const spots = new Map(), bottom = 4 + (cell << high), columns = Math.max(1, Math.floor((width - 90) / side));
+    const low = Math.ceil(data.dimension / 2), wide = 1 << low, high = 1 << data.dimension - low;
+    const cell = Math.min(26, (width - 8) / wide, 640 / high), left = (width - cell * wide) / 2;
+    const side = Math.max(9, width / 60), bottom = 4 + cell * high;
+    const spots = new Map(), columns = Math.max(1, Math.floor((width - 90) / side));
     for (let n = 0; n < 1 << data.dimension; n++)
-      spots.set(n, [left + ((n & (1 << low) - 1) + 0.5) * cell, 4 + ((n >> low) + 0.5) * cell]);
+      spots.set(n, [left + (n % wide + 0.5) * cell, 4 + ((n >> low) + 0.5) * cell]);
     data.io.forEach((n, i) => spots.set(n.address, [90 + (i % columns + 0.5) * side,
                                                     bottom + 8 + (Math.floor(i / columns) + 0.5) * side]));
-    spots.set(HOST, [10, bottom + 8 + side / 2]);
+    spots.set(HOST, [16, bottom + 8 + side / 2]);
     const route = (from, to) => {
       const a = spots.get(from), b = spots.get(to);
       return a && b ? [a, [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2], b] : null;
@@ -140,7 +141,7 @@ const player = (() => {
     if (n.box) c.rect(n.x - n.radius, n.y - n.radius, 2 * n.radius, 2 * n.radius);
     else c.arc(n.x, n.y, n.radius, 0, 7);
     c.fill();
-    c.stroke();
+    if (place.lines || n.address >= IO) c.stroke();
     if (n.address === HOST) {
       c.fillStyle = still.text;
       c.textAlign = 'left';
@@ -153,10 +154,12 @@ const player = (() => {
     }
   }
 
+  /* Returns how many channels are held. */
   function drawMessages(c) {
     const dots = [];
-    c.strokeStyle = still.held;
+    c.strokeStyle = place.lines ? still.held : still.dot;
     c.lineWidth = place.lines ? 2 : 1;
+    c.globalAlpha = place.lines ? 1 : 0.4;
     c.beginPath();
     for (const h of holds) {
       const cell = h.at(moment);
@@ -166,11 +169,8 @@ const player = (() => {
       dots.push([0, 1].map(i => u * u * h.route[0][i] + 2 * u * s * h.route[1][i] + s * s * h.route[2][i]));
     }
     c.stroke();
-    return dots;
-  }
-
-  function drawDots(c, dots) {
-    const radius = Math.max(1, Math.min(3.5, place.radius / (place.lines ? 2.5 : 2)));
+    c.globalAlpha = 1;
+    const radius = Math.max(1, Math.min(3.5, place.radius / (place.lines ? 2.5 : 4)));
     c.fillStyle = still.dot;
     c.beginPath();
     for (const [x, y] of dots) {
@@ -178,22 +178,23 @@ const player = (() => {
       c.arc(x, y, radius, 0, 7);
     }
     c.fill();
+    return dots.length;
   }
 
+  /* In a cube the messages are behind the nodes, whose numbers they would hide; a grid's cells leave no room there. */
   function drawMoment(c, view) {
     c.clearRect(0, 0, view.width, view.height);
     c.drawImage(still.canvas, 0, 0, view.width, view.height);
     for (const n of nodes) n.cell = n.at(moment);
-    const dots = drawMessages(c);
-    if (place.lines) drawDots(c, dots); /* a dot within a node would hide its number */
+    let held = place.lines ? drawMessages(c) : 0;
     c.strokeStyle = still.edge;
     c.lineWidth = 1;
     c.font = Math.max(8, Math.min(11, place.radius)) + 'px system-ui,sans-serif';
     c.textAlign = 'center';
     c.textBaseline = 'middle';
     for (const n of nodes) drawNode(c, n);
-    if (!place.lines) drawDots(c, dots);
-    return dots.length;
+    if (!place.lines) held = drawMessages(c);
+    return held;
   }
 
   /* ---- A moment ---- */
