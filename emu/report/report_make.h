@@ -1,5 +1,5 @@
-/* A run's report as one page of HTML that needs nothing else: facts as tables, pictures from report_view.js, and the run
- * played by report_play.js. */
+/* A run's report as one page of HTML that needs nothing else: facts as tables, pictures from report_view.js, and the
+ * run played by report_play.js. */
 #ifndef NCUBE_REPORT_MAKE_H
 #define NCUBE_REPORT_MAKE_H
 

@@ -34,6 +34,7 @@ class Browser:
         self.until("document.readyState === 'complete' && location.protocol === 'file:'")
 
     def close(self):
+        """The browser ends when its pipe does."""
         os.close(self.to)
         self.process.wait()
         os.close(self.source)
@@ -102,9 +103,3 @@ class Browser:
         """Where an element is in the window, which scrolls to it: left, top, width, height."""
         return self.value("(() => { const e = document.getElementById('%s'); e.scrollIntoView({block: 'center'}); "
                           "const b = e.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()" % name)
-
-    def picture(self, path, whole=False):
-        import base64
-        data = self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(data))

@@ -4,6 +4,7 @@
 set -u
 . "$(dirname "$0")/../shell.sh"
 
+here=$(readlink -f "$(dirname "$0")")
 build=$(readlink -f "$1")
 ncube=$build/bin/ncube
 ring=$build/examples/slow_ring
@@ -64,6 +65,23 @@ import json
 d = json.load(open("data.json"))
 assert [r["node"] for r in d["rows"] if 0 <= r["node"] < 16384] == list(range(16)), d["rows"]
 assert d["programs"] == [[d["programs"][0][0], 0, 0]], d["programs"]'
+    check "what holds of the channels sum up to is in the channels' figures" "$python" -c '
+import json
+d = json.load(open("data.json"))
+used = {(c[0], c[1]): c[2] for c in d["channels"]}
+busiest = [tuple(c[:2]) for c in d["channels"][:d["hold_rows"]]]
+assert d["hold_rows"] == 8 and d["hold_step"] == 0 and d["holds"]
+seen = set()
+for sender, receiver, times in d["holds"]:
+    assert (sender, receiver) not in busiest and (sender, receiver) not in seen
+    seen.add((sender, receiver))
+    at = held = 0
+    for i in range(0, len(times), 2):
+        begin, at = at + times[i], at + times[i] + times[i + 1]
+        held += max(0, min(at, d["end"]) - max(begin, d["begin"]))
+    part = held / (d["end"] - d["begin"])
+    assert abs(part - used.get((sender, receiver), 0)) < 1e-4, (sender, receiver, part)
+assert set(used) == seen & set(used) | set(busiest)'
     check "the matrix has all messages" "$python" -c '
 import json, re
 d = json.load(open("data.json"))
@@ -72,6 +90,8 @@ assert sum(c[3] for c in d["matrix"]["cells"]) == total'
 else
     skip "the page's data" "python3 is not installed"
 fi
+
+check "that it ended well" says 'The run ended with status 0' slow.html
 
 # ---- Waits for file servers
 
@@ -228,8 +248,34 @@ if command -v chromium >/dev/null; then
         look $page
         same "$page: errors of the script" "" "$(grep -E 'CONSOLE.*(rror|Uncaught)' err)"
         check "$page: the timeline is drawn" grep -qE 'id="shown">[0-9]' dom
+        check "$page: the player says the time" grep -qE 'id="now">[0-9]' dom
+        check "$page: it holds all" test -z "$(grep -oE 'id="joined">[^<]+' dom)"
     done
+    sed 's/"hold_step":0,/"hold_step":2048,/' slow.html >joined.html
+    look joined.html
+    check "the player says what the page does not hold" \
+        grep -qF 'id="joined"> The run has more than this page can hold: of what is shorter than 102.4' dom
 else
     skip "what a browser makes of the page" "chromium is not installed"
+fi
+if [ -n "$python" ] && command -v chromium >/dev/null; then
+    play() { # PAGE [END]
+        "$python" "$here/report_player.py" "$1" "$scratch/player" "${@:2}" >out 2>err && return
+        cat out err >&2
+        return 1
+    }
+    echo 'dim = 7;' >seven.conf
+    status "a run on 4 nodes of 128" 0 run -m seven.conf -d 2 --report=cells.html "$ring"
+    status "a run of 64 nodes" 0 run -d 6 --report=high.html "$ring"
+    check "the player: keys, drags, touch, colours, on a cube" play slow.html
+    check "the player: likewise, with a timeline that is higher than its frame" play high.html
+    check "the player: likewise, on a grid of cells" play cells.html
+    check "the player: a run that ends well" play fast.html 'The run ended with status 0.'
+    check "the player: a deadlock" play stuck.html 'The run failed: deadlock at '
+    check "the player: a fault" play fault.html 'The run failed: node 1 '
+    check "the player: a status" play status.html 'The run failed: the program has ended with status 7'
+    check "the player: a limit" play reached.html 'The run failed: the limit of 0.05'
+else
+    skip "the player of the page" "chromium or python3 is not installed"
 fi
 finish
