@@ -133,7 +133,7 @@ const player = (() => {
   function drawNode(c, n) {
     const state = n.cell ? n.cell[2] : FREE;
     c.fillStyle = still.paint[state];
-    if (n.box && n.radius < 4) {
+    if (!place.lines && n.address < IO) {
       c.fillRect(n.x - n.radius, n.y - n.radius, 2 * n.radius, 2 * n.radius);
       return;
     }
@@ -141,7 +141,7 @@ const player = (() => {
     if (n.box) c.rect(n.x - n.radius, n.y - n.radius, 2 * n.radius, 2 * n.radius);
     else c.arc(n.x, n.y, n.radius, 0, 7);
     c.fill();
-    if (place.lines || n.address >= IO) c.stroke();
+    c.stroke();
     if (n.address === HOST) {
       c.fillStyle = still.text;
       c.textAlign = 'left';
@@ -154,31 +154,51 @@ const player = (() => {
     }
   }
 
-  /* Returns how many channels are held. */
-  function drawMessages(c) {
-    const dots = [];
-    c.strokeStyle = place.lines ? still.held : still.dot;
-    c.lineWidth = place.lines ? 2 : 1;
-    c.globalAlpha = place.lines ? 1 : 0.4;
-    c.beginPath();
-    for (const h of holds) {
-      const cell = h.at(moment);
-      if (!cell || !h.route) continue;
+  /* The channels that are held, each with the place of its message. */
+  function heldNow() {
+    const held = [];
+    for (const {at, route} of holds) {
+      const cell = at(moment);
+      if (!cell || !route) continue;
       const s = calm.matches ? 0.5 : (moment - cell[0]) / Math.max(1, cell[1] - cell[0]), u = 1 - s;
-      trace(c, h.route);
-      dots.push([0, 1].map(i => u * u * h.route[0][i] + 2 * u * s * h.route[1][i] + s * s * h.route[2][i]));
+      const [x, y] = [0, 1].map(i => u * u * route[0][i] + 2 * u * s * route[1][i] + s * s * route[2][i]);
+      held.push({route, x, y});
     }
+    return held;
+  }
+
+  function drawCurves(c, held) {
+    const radius = Math.min(3.5, place.radius / 2.5);
+    c.strokeStyle = still.held;
+    c.lineWidth = 2;
+    c.beginPath();
+    for (const h of held) trace(c, h.route);
     c.stroke();
-    c.globalAlpha = 1;
-    const radius = Math.max(1, Math.min(3.5, place.radius / (place.lines ? 2.5 : 4)));
     c.fillStyle = still.dot;
     c.beginPath();
-    for (const [x, y] of dots) {
+    for (const {x, y} of held) {
       c.moveTo(x + radius, y);
       c.arc(x, y, radius, 0, 7);
     }
     c.fill();
-    return dots.length;
+  }
+
+  /* Of thousands, rectangles are drawn several times faster than paths; only channels to I/O nodes are slanted. */
+  function drawStraight(c, held) {
+    const radius = Math.max(1, Math.min(3.5, place.radius / 4));
+    c.strokeStyle = c.fillStyle = still.dot;
+    c.lineWidth = 1;
+    c.globalAlpha = 0.4;
+    c.beginPath();
+    for (const {route} of held) {
+      const [a, , b] = route, wide = Math.abs(a[0] - b[0]), high = Math.abs(a[1] - b[1]);
+      if (wide < 0.01 || high < 0.01)
+        c.fillRect(Math.min(a[0], b[0]) - 0.5, Math.min(a[1], b[1]) - 0.5, wide + 1, high + 1);
+      else trace(c, route);
+    }
+    c.stroke();
+    c.globalAlpha = 1;
+    for (const {x, y} of held) c.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
   }
 
   /* In a cube the messages are behind the nodes, whose numbers they would hide; a grid's cells leave no room there. */
@@ -186,15 +206,16 @@ const player = (() => {
     c.clearRect(0, 0, view.width, view.height);
     c.drawImage(still.canvas, 0, 0, view.width, view.height);
     for (const n of nodes) n.cell = n.at(moment);
-    let held = place.lines ? drawMessages(c) : 0;
+    const held = heldNow();
+    if (place.lines) drawCurves(c, held);
     c.strokeStyle = still.edge;
     c.lineWidth = 1;
     c.font = Math.max(8, Math.min(11, place.radius)) + 'px system-ui,sans-serif';
     c.textAlign = 'center';
     c.textBaseline = 'middle';
     for (const n of nodes) drawNode(c, n);
-    if (!place.lines) held = drawMessages(c);
-    return held;
+    if (!place.lines) drawStraight(c, held);
+    return held.length;
   }
 
   /* ---- A moment ---- */
