@@ -18,7 +18,7 @@ draw() { # CANVAS WIDTH HEIGHT
     cp "$work/page.html" "$work/$1.html"
     cat >>"$work/$1.html" <<END
 <style>body{max-width:none;margin:0;padding:0}body>:not(.frame:has(#$1)){display:none!important}
-.frame{margin:0!important;border:0!important;max-height:none!important}</style>
+.frame{margin:0!important;border:0!important;max-height:none!important}.mark{display:none}</style>
 END
     "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --hide-scrollbars \
         "--user-data-dir=$work/browser" "--window-size=$2,$3" "--screenshot=$work/$1.png" "file://$work/$1.html" \
