@@ -287,7 +287,7 @@ const rows = data.rows.map(r => {
   }
   return {label: r.label, node: r.node, cells};
 });
-const MARGIN = innerWidth < 600 ? 54 : 96, AXIS = 22;
+const MARGIN = innerWidth < 600 ? 58 : 96, AXIS = 22;
 /* Of many nodes, those on which the critical path spent most come first, in rows that are high enough to be read. */
 const MANY = 64, READABLE = 32, pathTime = new Map();
 for (const [node, from, to, peer] of data.path)
