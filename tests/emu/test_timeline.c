@@ -369,3 +369,36 @@ Test(timeline, a_path_in_a_circle_ends)
     facts_free(&f);
     timeline_free(&t);
 }
+
+Test(timeline, channels_that_are_only_played_have_their_holds_or_as_many_as_fit)
+{
+    enum { SHORT = 1001 };
+    struct timeline t;
+    struct cell_rows c;
+
+    timeline_begin(&t);
+    for (uint32_t i = 0; i < 3; i++)
+        *timeline_add(&t, channel) = (struct timeline_channel){.number = i, .from = i, .to = i ^ 1};
+    for (uint64_t i = 0; i < SHORT; i++)
+        *timeline_add(&t, hold) = (struct hold){.from = 13 * i, .to = 13 * i + 7, .channel = 1, .bytes = i};
+    *timeline_add(&t, hold) = (struct hold){.from = 3, .to = 13011, .channel = 2};
+    t.end = 13 * SHORT;
+    timeline_sort(&t);
+    for (size_t most = 51; most <= 2 * SHORT; most += 2 * SHORT - 51) {
+        cells_make_channels(&c, &t, (const uint32_t[]){2, 0, 1}, 3, most);
+        cr_assert_eq(c.rows, 3);
+        cr_assert_eq(c.row[0].cells, 1);
+        cr_expect_eq(c.row[0].cell[0].from, 3);
+        cr_expect_eq(c.row[0].cell[0].to, 13011);
+        cr_expect_eq(c.row[1].cells, 0);
+        size_t n = c.row[2].cells;
+        cr_expect(most < SHORT ? n > 10 && n < most : n == SHORT, "%zu cells", n);
+        cr_expect_eq(c.step > 0, most < SHORT);
+        cr_expect_eq(c.row[2].cell[0].from, 0);
+        cr_expect_eq(c.row[2].cell[n - 1].to, 13 * (SHORT - 1) + 7);
+        for (size_t i = 1; i < n; i++)
+            cr_expect_geq(c.row[2].cell[i].from, c.row[2].cell[i - 1].to);
+        cells_free(&c);
+    }
+    timeline_free(&t);
+}
