@@ -72,6 +72,19 @@ static int64_t byte_at(const struct merge_write *w, int64_t n)
     return n == w->bytes ? w->end : w->view ? view_file(w->view, (int64_t)w->offset + n) : w->first + n;
 }
 
+/* How many of its bytes lie below file byte x, which is not below its first byte. */
+static int64_t bytes_below(const struct merge_write *w, int64_t x)
+{
+    return w->view ? view_rank(w->view, x) - (int64_t)w->offset : x - w->first;
+}
+
+/* n of its bytes are on the medium. */
+static void note_done(struct merge_write *w, int64_t n)
+{
+    w->done = n;
+    w->next = byte_at(w, n);
+}
+
 /* The write's first byte in the file from `at` on; its end: it has none. */
 static int64_t first_from(const struct merge_write *w, int64_t at)
 {
@@ -233,8 +246,7 @@ static void note_written(struct merge *m, int64_t from, int64_t to)
 
         if (w->next < from || w->next >= to)
             continue;
-        w->done = to >= w->end ? w->bytes : w->view ? view_rank(w->view, to) - (int64_t)w->offset : to - w->first;
-        w->next = byte_at(w, w->done);
+        note_done(w, to >= w->end ? w->bytes : bytes_below(w, to));
     }
 }
 
@@ -260,7 +272,7 @@ static bool write_extent(struct merge *m, const struct extent *e)
 static void lay_in_block(struct merge_write *w, uint8_t *block, int64_t at, int64_t from, int64_t to)
 {
     const bool goes_on = w->next >= from && w->next < to; /* else it is there, and only laid over an older one */
-    int64_t n = goes_on ? w->done : w->view ? view_rank(w->view, from) - (int64_t)w->offset : from - w->first;
+    int64_t n = goes_on ? w->done : bytes_below(w, from);
 
     from = goes_on ? w->next : from;
     if (w->view) {
@@ -269,10 +281,8 @@ static void lay_in_block(struct merge_write *w, uint8_t *block, int64_t at, int6
         memcpy(block + (from - at), w->data + n, (size_t)(to - from));
         n += to - from;
     }
-    if (!goes_on)
-        return;
-    w->done = n;
-    w->next = byte_at(w, n);
+    if (goes_on)
+        note_done(w, n);
 }
 
 /* All writes' bytes of a block, in order of arrival. */
@@ -310,8 +320,7 @@ static void note_lost(struct merge *m, int64_t from)
 
         if (w->next <= from)
             continue;
-        w->done = from <= w->first ? 0 : w->view ? view_rank(w->view, from) - (int64_t)w->offset : from - w->first;
-        w->next = byte_at(w, w->done);
+        note_done(w, from <= w->first ? 0 : bytes_below(w, from));
     }
 }
 
