@@ -68,15 +68,19 @@ int clf_open(const char *name, int flags, ...)
     return is_name(name) ? open(name, flags, mode) : -1;
 }
 
+/* The layout of a call that names a file; else the call's result is -1. */
+static bool make_layout(const char *name, const struct pattern *layout, const struct clf_place *place,
+                        struct clf_layout **l)
+{
+    return is_name(name) && result(clf_layout_make(layout, place, l)) == 0;
+}
+
 int clf_create(const char *name, int flags, mode_t mode, const struct pattern *layout, const struct clf_place *place)
 {
     struct clf_layout *l;
 
-    if (!is_name(name))
+    if (!make_layout(name, layout, place, &l))
         return -1;
-    int error = clf_layout_make(layout, place, &l);
-    if (error < 0)
-        return (int)result(error);
     clf_device_layout = l;
     int fd = open(name, flags | O_CREAT, mode);
     clf_device_layout = NULL;
@@ -98,12 +102,9 @@ int clf_redistribute(const char *name, const struct pattern *layout, const struc
 {
     struct clf_layout *l;
 
-    if (!is_name(name))
+    if (!make_layout(name, layout, place, &l))
         return -1;
-    int error = clf_layout_make(layout, place, &l);
-    if (error < 0)
-        return (int)result(error);
-    error = clf_file_redistribute(server_path_name("/clf", name), l);
+    int error = clf_file_redistribute(server_path_name("/clf", name), l);
     clf_layout_free(l);
     return (int)result(error);
 }

@@ -279,7 +279,7 @@ int clf_presence_ended(const struct clf_open *f, uint32_t attachment, uint64_t n
 struct clf_awaited {
     int process, type, context;
 };
-/* Receives a message. Who has waited for a second calls find_ended, and then less and less often: what it returns
+/* Receives a message. After a second of waiting it calls find_ended, and then at growing intervals: what that returns
  * below 0 is the result. NULL: just waits. */
 long clf_take(const struct clf_awaited *from, void *buf, long bytes, int (*find_ended)(void *ctx), void *ctx);
 

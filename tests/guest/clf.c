@@ -11,44 +11,18 @@
  *   clf refused         a member is refused in what all members do, and nobody waits for it
  *   clf none            the machine has no Clusterfile
  */
-#include <clf.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <group.h>
 #include <nself.h>
 #include <ntime.h>
-#include <pattern.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int checks, failed, own, nodes;
-
-#define CHECK(condition) check((condition), __LINE__, #condition)
-
-static void check(int good, int line, const char *text)
-{
-    checks++;
-    if (good)
-        return;
-    failed++;
-    printf("node %d, line %d: %s (errno %d, %s; %s)\n", own, line, text, errno, strerror(errno), clf_why());
-}
-
-static struct pattern *parse(const char *text)
-{
-    struct pattern *p = NULL;
-    char why[PATTERN_WHY_BYTES];
-
-    if (pattern_parse(text, &p, why) < 0)
-        printf("%s: %s\n", text, why);
-    return p;
-}
+#include "check_clf.h"
 
 static unsigned char byte_at(unsigned at)
 {

@@ -12,42 +12,18 @@
  *   dies        the node of the only manager dies
  *   member      a member of a group ends in a collective call
  */
-#include <clf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <group.h>
 #include <nself.h>
 #include <ntime.h>
-#include <pattern.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-static int failed, own, nodes, managers;
+#include "check_clf.h"
+
+static int managers;
 static struct group all;
-
-#define CHECK(condition) check((condition), __LINE__, #condition)
-
-static int check(int good, int line, const char *text)
-{
-    if (!good) {
-        failed++;
-        printf("node %d, line %d: %s (errno %d, %s; %s)\n", own, line, text, errno, strerror(errno), clf_why());
-    }
-    return good;
-}
-
-static struct pattern *parse(const char *text)
-{
-    struct pattern *p = NULL;
-    char why[PATTERN_WHY_BYTES];
-
-    if (pattern_parse(text, &p, why) < 0)
-        printf("%s: %s\n", text, why);
-    return p;
-}
 
 static unsigned char byte_at(unsigned at, unsigned salt)
 {
@@ -328,17 +304,25 @@ static void errors(void)
 
 /* ---- Ends ---- */
 
-static void manager_ends(void)
+/* All nodes write their views of a new file together; buf has this one's, of *n bytes. */
+static int write_together(const char *name, int *n)
 {
     const struct clf_method cache = {.way = CLF_WAY_CACHE, .managers = managers, .block = 1000};
     struct pattern *p = parse("cyclic 500 3");
-    char why[80];
-    int fd = create("/clf/ends", "cyclic 777 2", 300);
+    int fd = create(name, "cyclic 777 2", 300);
 
     CHECK(clf_fcntl(fd, CLF_F_COLLECTIVE, &all) == 0);
     CHECK(clf_fcntl(fd, CLF_F_METHOD, &cache) == 0 && clf_setpattern(fd, p, own) == 0);
-    int n = bytes_of(p, own, 60000, 5, buf);
-    move_all(fd, 1, buf, n, 1);
+    *n = bytes_of(p, own, 60000, 5, buf);
+    move_all(fd, 1, buf, *n, 1);
+    return fd;
+}
+
+static void manager_ends(void)
+{
+    char why[80];
+    int n, fd = write_together("/clf/ends", &n);
+
     CHECK(clf_fsync(fd) == 0);
     group_barrier(&all);
     if (own == 0)
@@ -385,15 +369,9 @@ static void node_dies(void)
 
 static void member_ends(void)
 {
-    const struct clf_method cache = {.way = CLF_WAY_CACHE, .managers = managers, .block = 1000};
-    struct pattern *p = parse("cyclic 500 3");
     char text[100];
-    int fd = create("/clf/member", "cyclic 777 2", 300);
+    int n, fd = write_together("/clf/member", &n);
 
-    CHECK(clf_fcntl(fd, CLF_F_COLLECTIVE, &all) == 0);
-    CHECK(clf_fcntl(fd, CLF_F_METHOD, &cache) == 0 && clf_setpattern(fd, p, own) == 0);
-    int n = bytes_of(p, own, 60000, 5, buf);
-    move_all(fd, 1, buf, n, 1);
     if (own == nodes - 1)
         _exit(0);
     sprintf(text, "rank %d of the file's group has ended", nodes - 1);
