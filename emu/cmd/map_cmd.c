@@ -2,11 +2,9 @@
  * `ncube map PATTERN`: which element has which byte of a file, drawn in characters or as SVG. `ncube map A B`: what the
  * elements of two patterns have in common, as messages and runs [P1 section 1.2, P3 section 5.2].
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
@@ -52,7 +50,6 @@ static void print_head(const char *name, const char *text, const struct pattern 
 
 static void print_picture(const struct pattern *const p[2], int patterns, int64_t row)
 {
-    const char *term = getenv("NO_COLOR") ? "dumb" : getenv("TERM");
     struct map_picture m;
 
     map_picture_make(&m, p, patterns, row, LINES_TEXT / patterns);
@@ -60,7 +57,7 @@ static void print_picture(const struct pattern *const p[2], int patterns, int64_
     if (m.lines_a_cell > 1)
         printf(" of %lld lines, or * where several elements share them", (long long)m.lines_a_cell);
     printf("\n\n");
-    map_picture_print(&m, stdout, isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0);
+    map_picture_print(&m, stdout, map_shows_colours());
     putchar('\n');
     map_picture_free(&m);
 }
@@ -286,7 +283,7 @@ static struct pattern *parse(const char *text)
     return p;
 }
 
-static bool write_svg(const char *path, const struct pattern *const p[2], int patterns, char **text, int64_t row)
+static int write_svg(const char *path, const struct pattern *const p[2], int patterns, char **text, int64_t row)
 {
     struct map_picture m;
     FILE *file = fopen(path, "w");
@@ -295,12 +292,8 @@ static bool write_svg(const char *path, const struct pattern *const p[2], int pa
         map_picture_make(&m, p, patterns, row, LINES_SVG / patterns);
         map_picture_write_svg(&m, file, (const char *const[2]){text[0], text[1]});
         map_picture_free(&m);
-        int written = ferror(file) ? -1 : 0;
-        if (fclose(file) == 0 && written == 0)
-            return true;
     }
-    options_fail(&options, "%s: %s", path, strerror(errno));
-    return false;
+    return map_svg_end(&options, path, file);
 }
 
 /* Refuses options that do not go together. n: patterns. */
@@ -358,7 +351,7 @@ int map_command(int argc, char **argv)
     if (a.match || a.access || a.advise)
         status = study(&a, all, word, n);
     else if (a.svg)
-        status = write_svg(a.svg, all, n, word, a.row) ? 0 : 1;
+        status = write_svg(a.svg, all, n, word, a.row);
     else if (n == 2)
         status = compare_on_machine(all, word, &a);
     else

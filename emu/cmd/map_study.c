@@ -19,6 +19,22 @@
 
 #define ROWS 64 /* of a table; the rest is counted */
 
+bool map_shows_colours(void)
+{
+    const char *term = getenv("NO_COLOR") ? "dumb" : getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+int map_svg_end(const struct options *options, const char *path, FILE *file)
+{
+    int written = file && !ferror(file) ? 0 : -1;
+
+    if (file && fclose(file) == 0 && written == 0)
+        return 0;
+    return options_fail(options, "%s: %s", path, strerror(errno));
+}
+
 bool map_study_range(const char *text, int64_t *first, int64_t *last)
 {
     char *end;
@@ -103,18 +119,13 @@ static int write_svg(const struct map_study *s, const struct map_match *m, char 
 {
     FILE *file = fopen(s->svg, "w");
 
-    if (file) {
+    if (file)
         map_match_write_svg(m, file, (const char *const[2]){text[0], text[1]});
-        int written = ferror(file) ? -1 : 0;
-        if (fclose(file) == 0 && written == 0)
-            return 0;
-    }
-    return options_fail(s->options, "%s: %s", s->svg, strerror(errno));
+    return map_svg_end(s->options, s->svg, file);
 }
 
 static int show(const struct map_study *s, const struct map_match *m, char **text)
 {
-    const char *term = getenv("NO_COLOR") ? "dumb" : getenv("TERM");
     const bool access = s->last >= 0;
 
     if (s->svg)
@@ -122,7 +133,7 @@ static int show(const struct map_study *s, const struct map_match *m, char **tex
     if (s->json)
         return print_json(m);
     printf("views: %s\nlayout: %s\n\n", text[0], text[1]);
-    map_match_print(m, stdout, isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0, ROWS);
+    map_match_print(m, stdout, map_shows_colours(), ROWS);
     putchar('\n');
     print_shares(m, access);
     print_sum(m, access);

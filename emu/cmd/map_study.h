@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "emu/base/options.h"
 #include "libpio/map/pattern.h"
@@ -15,6 +16,13 @@ struct map_study {
     int64_t first, last;           /* of an access; last -1: there is none */
     bool json;
 };
+
+/* Whether the standard output shows colours. */
+bool map_shows_colours(void);
+
+/* Ends what has been written to an SVG file; NULL: it could not be opened, errno says why. Returns 0, or 1 after a line
+ * that says why. */
+int map_svg_end(const struct options *options, const char *path, FILE *file);
 
 /* Reads FIRST-LAST. Returns false if it is none. */
 bool map_study_range(const char *text, int64_t *first, int64_t *last);

@@ -176,8 +176,8 @@ def section_match(x, page):
 def section_overhead(x, page):
     page.paragraph("What a view costs, the time of setting it and what the first access takes longer than the second, "
                    "over that of one access. Paper: below 12 % of a write and 10 % of a read, about 1 % of large ones, "
-                   "least where view and layout match. Making a plan takes a node of 7 MIPS longer than a Pentium III, "
-                   "and a server of ours takes views in turn.")
+                   "least where view and layout match. A node of 7 MIPS needs longer for a plan than a Pentium III "
+                   "does, and a server here takes the nodes' views one after the other.")
     cases = [(view, layout, n) for view, layout in
              [(view, "stripe") for view in VIEWS] + [("sb", "sb")] for n in x.sizes]
 

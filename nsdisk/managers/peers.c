@@ -105,7 +105,8 @@ void peers_forget(uint32_t first, uint32_t count)
             come_back(&p.away[i]);
 }
 
-/* Who has the most room; if nobody has any, who was asked for something longest ago. p.n: nobody. */
+/* Chooses the manager with the most room; if none has any, the one that was asked for something longest ago. Returns
+ * p.n if there is no other manager that answers. */
 static uint32_t choose(void)
 {
     uint32_t best = p.n;

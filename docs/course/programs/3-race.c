@@ -1,7 +1,7 @@
 /*
  * Exercise 3: workers deliver a result for each step, and rank 0 adds up those of each step, whoever comes first. One
  * worker is slow in step 0, the argument says which, and the next one in step 1. To complete: work and collect. The
- * sums are right only while no worker is so slow that another worker's next result comes before its own.
+ * sums are right only as long as every worker sends its result before any other worker sends its next one.
  */
 #include <mpi.h>
 #include <stdio.h>

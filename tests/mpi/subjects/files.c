@@ -122,7 +122,7 @@ static void arrays(void)
     MPI_File_close(&f);
 }
 
-/* Who comes first is not said: the numbers are shown in order. */
+/* The standard does not say which rank comes first, so the numbers are printed in order. */
 static int by_value(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
