@@ -12,8 +12,7 @@
  *
  * If there would still be more lines, the last one says how many nodes are left out.
  */
-#ifndef NCUBE_ALIKE_H
-#define NCUBE_ALIKE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void alike_free(struct alike *a);
 /* Writes the first n bytes of the text to `shape`, with a '#' for each number and cut at `bytes` - 1. Digits that
  * follow a letter, as in df00, are no number. Texts of the same shape differ in numbers only. */
 void alike_shape(const char *text, size_t n, char *shape, size_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* One line that says what is wrong, which a function that fails leaves to its caller. */
-#ifndef NCUBE_ERROR_LINE_H
-#define NCUBE_ERROR_LINE_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,5 +17,3 @@ __attribute__((format(printf, 2, 3))) static inline int error_line(char *error, 
     va_end(arguments);
     return -1;
 }
-
-#endif

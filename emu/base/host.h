@@ -1,6 +1,5 @@
 /* The host: its clocks, its files, their names. */
-#ifndef NCUBE_HOST_H
-#define NCUBE_HOST_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ static inline ssize_t host_write(int fd, const void *memory, size_t n, off_t at)
 {
     return host_move(fd, NULL, memory, n, at);
 }
-
-#endif

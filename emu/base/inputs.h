@@ -2,8 +2,7 @@
  * The files that a run reads, by device and inode, so that no output overwrites one of them, and no file is used as
  * two.
  */
-#ifndef NCUBE_INPUTS_H
-#define NCUBE_INPUTS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,5 +25,3 @@ const char *inputs_find(const struct inputs *in, const char *path);
 void inputs_add(struct inputs *in, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void inputs_free(struct inputs *in);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the commands' JSON needs beside Jansson. */
-#ifndef NCUBE_JSON_TEXT_H
-#define NCUBE_JSON_TEXT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -10,5 +9,3 @@ json_t *json_text(const char *name);
 
 /* Prints `json` and a new line, and drops it. Returns the exit status. */
 int json_print(json_t *json);
-
-#endif

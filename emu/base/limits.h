@@ -5,8 +5,7 @@
  * Soft limits of descriptors and processes are raised to the hard ones; the soft ones exist for programs that use
  * select(). What the user has set with ulimit -v and -f stays as it is.
  */
-#ifndef NCUBE_LIMITS_H
-#define NCUBE_LIMITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct limits limits_raise(void);
 /* Returns true if everything needed is available. Otherwise writes one line to error: the limit, what is needed, what
  * is available, and what to do. */
 bool limits_suffice(const struct limits *needed, const struct limits *there, char *error, size_t error_bytes);
-
-#endif

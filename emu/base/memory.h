@@ -5,8 +5,7 @@
  * Where a client of a machine that is kept up decides how much memory is needed (link.c, launch.c, a job), the caller
  * uses malloc or memory_try_grow instead, and refuses the request if there is none.
  */
-#ifndef NCUBE_MEMORY_H
-#define NCUBE_MEMORY_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ char *memory_print_list(const char *format, va_list arguments);
 
 /* Copies a text, or its first `most` characters if it is longer. Never returns NULL; the caller frees the copy. */
 char *memory_copy_text(const char *text, size_t most);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * new_file_ functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES), which names the file.
  */
-#ifndef NCUBE_NEW_FILE_H
-#define NCUBE_NEW_FILE_H
+#pragma once
 
 /* A file of the host that gets its name when it is closed with success; an older file of that name stays until then. */
 struct new_file {
@@ -20,5 +19,3 @@ int new_file_open(struct new_file *f, const char *path, char *error);
 int new_file_close(struct new_file *f, int result, char *error);
 /* As new_file_close, but fails if another file has got the name in the meantime. */
 int new_file_close_as_new(struct new_file *f, int result, char *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* A small set of node addresses. */
-#ifndef NCUBE_NODESET_H
-#define NCUBE_NODESET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ void nodeset_remove(struct nodeset *s, uint32_t node);
 
 /* Frees what the set points to and leaves it empty. */
 void nodeset_free(struct nodeset *s);
-
-#endif

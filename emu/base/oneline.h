@@ -1,7 +1,6 @@
 /* Names that users give may hold any bytes. An error that quotes one stays a single line and cannot control a
  * terminal. */
-#ifndef NCUBE_ONELINE_H
-#define NCUBE_ONELINE_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -48,5 +47,3 @@ static inline char *one_line(char *text)
     text[one_line_copy(text, text, strlen(text), 0)] = '\0';
     return text;
 }
-
-#endif

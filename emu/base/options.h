@@ -5,8 +5,7 @@
  * name belongs to the program. Names of options cannot be abbreviated: a later version could have another option that
  * begins in the same way.
  */
-#ifndef NCUBE_OPTIONS_H
-#define NCUBE_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ double options_seconds(const struct options *o, const char *what, const char *va
 
 /* Puts a value where the line says, in arguments of the table's type. Refuses a wrong one. */
 void options_put(const struct options *o, const struct option_line *l, void *arguments, const char *value);
-
-#endif

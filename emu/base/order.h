@@ -1,6 +1,5 @@
 /* Sorting. In comparisons the first numbers that differ decide: order(a->x, b->x) ?: order(a->y, b->y). */
-#ifndef NCUBE_ORDER_H
-#define NCUBE_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ static inline void order_sort(void *array, size_t n, size_t bytes, int (*compare
     if (n > 0)
         qsort(array, n, bytes, compare);
 }
-
-#endif

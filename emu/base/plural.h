@@ -1,6 +1,5 @@
 /* The ending of a counted word: "1 node", "2 nodes". */
-#ifndef NCUBE_PLURAL_H
-#define NCUBE_PLURAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@ static inline const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
-
-#endif

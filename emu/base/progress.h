@@ -4,8 +4,7 @@
  *
  * A process has one such line. Whoever writes to the terminal calls progress_erase or progress_yield before.
  */
-#ifndef NCUBE_PROGRESS_H
-#define NCUBE_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ void progress_erase(void);
 
 /* The same before n bytes of a program's output. If they do not end a line, no line is drawn until others do. */
 void progress_yield(const void *bytes, size_t n);
-
-#endif

@@ -2,8 +2,7 @@
  * Signals: the handlers only set flags and ring a doorbell. ncube's only thread then calls these functions to learn
  * which signals have arrived.
  */
-#ifndef NCUBE_SIGNALS_H
-#define NCUBE_SIGNALS_H
+#pragma once
 
 #include <poll.h>
 #include <stdbool.h>
@@ -56,5 +55,3 @@ bool signals_take_child(void);
 
 /* Returns true once after one or more SIGUSR1. */
 bool signals_take_beat(void);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Whether processes only wait for the host's processors. Handlers of signals may call these functions.
  */
-#ifndef NCUBE_STARVED_H
-#define NCUBE_STARVED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ bool starved_is_runnable(pid_t pid);
 
 /* Returns for how many ns this thread has waited for a processor since it began; 0 if the host does not say. */
 uint64_t starved_own_ns(void);
-
-#endif

@@ -2,8 +2,7 @@
  * The commands of ncube's table but for `run` and `boot`. Each returns its exit status, 1 for a bad machine file or a
  * failure; a wrong command line ends the process with status 2.
  */
-#ifndef NCUBE_COMMANDS_H
-#define NCUBE_COMMANDS_H
+#pragma once
 
 typedef int command_fn(int argc, char **argv);
 
@@ -20,5 +19,3 @@ command_fn ps_command, top_command, gdb_command;
 
 /* Boots machines, and writes a report of what it measured on them. */
 command_fn experiments_command;
-
-#endif

@@ -4,8 +4,7 @@
  *
  *   [OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...
  */
-#ifndef NCUBE_JOB_OPTIONS_H
-#define NCUBE_JOB_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
 
 /* Returns the name of a machine that is kept up: `value`, or the default if that is NULL. Refuses a wrong one. */
 const char *options_machine_name(const struct options *o, const char *value);
-
-#endif

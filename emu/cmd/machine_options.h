@@ -1,6 +1,5 @@
 /* The options by which `ncube run`, `ncube boot` and `ncube replay` let a machine run, and print what it does. */
-#ifndef NCUBE_MACHINE_OPTIONS_H
-#define NCUBE_MACHINE_OPTIONS_H
+#pragma once
 
 #include "emu/base/options.h"
 #include "emu/state/machine_data.h"
@@ -19,5 +18,3 @@ void options_run_for_debugger(const struct options *o, struct machine_options *m
 
 /* Returns the folder of ncube's parts, for the life of the process. */
 const char *options_find_lib(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* `ncube map --match`, `--access` and `--advise`: views and layouts (emu/tools/map_match.h). */
-#ifndef NCUBE_MAP_STUDY_H
-#define NCUBE_MAP_STUDY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ bool map_study_range(const char *text, int64_t *first, int64_t *last);
 /* Return the command's status. p: a view's pattern and a layout's; of advise: n views' patterns. */
 int map_study_match(const struct map_study *s, const struct pattern *const p[2], char **text);
 int map_study_advise(const struct map_study *s, const struct pattern *const *p, char **text, int n);
-
-#endif

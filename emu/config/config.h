@@ -1,8 +1,7 @@
 /*
  * The machine file, which describes the machine to build. docs/machine-file.md describes its keys.
  */
-#ifndef NCUBE_CONFIG_H
-#define NCUBE_CONFIG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ int config_check(struct machine_config *config, const char *path, const char *im
 void config_default(struct machine_config *config, uint32_t dim);
 
 void config_free(struct machine_config *config);
-
-#endif

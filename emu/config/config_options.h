@@ -1,6 +1,5 @@
 /* What the commands that read a machine file have in common: --set, and one line if the file is wrong. */
-#ifndef NCUBE_CONFIG_OPTIONS_H
-#define NCUBE_CONFIG_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ void overrides_take_option(const struct options *o, const struct option_line *l,
     "set", "KEY=VALUE", "override a setting of the machine file, such as dim=6 or drives.rpm=5400", OPTION_OWN, \
         .take = (function)
 #define OPTION_SET OPTION_SET_BY(overrides_take_option)
-
-#endif

@@ -2,8 +2,7 @@
  * The state of the machine file's reader, which its parts share (config.c and the other files config_*.c). No other
  * file includes it.
  */
-#ifndef NCUBE_CONFIG_STATE_H
-#define NCUBE_CONFIG_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ bool config_read_cache(struct config_reader *l, const config_setting_t *drive, c
                        struct drive_cache *cache);
 /* Checks that an I/O node, all of whose drives have been read, has memory for their data caches. */
 bool config_check_cache_memory(struct config_reader *l, const config_setting_t *drives, const struct topo_io_node *io);
-
-#endif

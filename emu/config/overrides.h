@@ -8,8 +8,7 @@
  * VALUE is as in a machine file; a string needs no quotes. A process has one command line, so there is one list of
  * overrides, and each machine file that is read gets all of them.
  */
-#ifndef NCUBE_OVERRIDES_H
-#define NCUBE_OVERRIDES_H
+#pragma once
 
 #include "emu/config/setting.h"
 
@@ -22,5 +21,3 @@ const char *overrides_at(uint32_t i);
 /* Replaces the settings of a parsed file. Returns false, with the reader's error, if one of them names nothing in
  * it. */
 bool overrides_apply(struct setting_reader *r, config_setting_t *root);
-
-#endif

@@ -4,8 +4,7 @@
  * Every function returns false after it has put one line into the reader's error, unless an earlier fault is there. A
  * key that is absent leaves the value as it was, which is how defaults are given.
  */
-#ifndef NCUBE_SETTING_H
-#define NCUBE_SETTING_H
+#pragma once
 
 #include <libconfig.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ bool setting_groups(struct setting_reader *r, const config_setting_t *group, con
 /* Reads a group. */
 bool setting_group(struct setting_reader *r, const config_setting_t *group, const char *key,
                    const config_setting_t **child);
-
-#endif

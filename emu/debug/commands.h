@@ -4,8 +4,7 @@
  * A node is a thread: its number is that of the node in the program, plus 1, since 0 has another meaning for gdb. gdb
  * lets all go on, or only some (its scheduler-locking), and all stand still when one has stopped.
  */
-#ifndef NCUBE_COMMANDS_H
-#define NCUBE_COMMANDS_H
+#pragma once
 
 #include "emu/debug/session.h"
 
@@ -22,5 +21,3 @@ enum command_result {
 
 /* Executes the packet in s->rsp. */
 enum command_result command_execute(struct session *s);
-
-#endif

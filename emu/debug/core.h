@@ -7,8 +7,7 @@
  *
  * A page that has not been touched is a hole in the file.
  */
-#ifndef NCUBE_CORE_H
-#define NCUBE_CORE_H
+#pragma once
 
 #include "emu/debug/target.h"
 
@@ -25,5 +24,3 @@ int core_write(const struct target *t, uint32_t node, int signal, const struct c
 
 /* Returns Linux's number of the signal for an exception. */
 int core_signal_of(uint64_t scause);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What gdb reads as XML: the registers that a node has, and the list of its threads, which are the nodes.
  */
-#ifndef NCUBE_DOCUMENTS_H
-#define NCUBE_DOCUMENTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@
 /* Return a text of *bytes, which the caller frees, or NULL if there is no memory. */
 char *document_features(const struct target *t, size_t *bytes);
 char *document_threads(const struct target *t, size_t *bytes);
-
-#endif

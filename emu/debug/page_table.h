@@ -1,8 +1,7 @@
 /*
  * A node's page table (Sv39), read in the node's memory as the hart reads it, without any effect on the node.
  */
-#ifndef NCUBE_PAGE_TABLE_H
-#define NCUBE_PAGE_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ int page_table_find(const struct page_memory *m, uint64_t root, uint64_t va, uin
 /* Returns the QEMU-physical address of va, whose valid entry of that level it is, and stores how many bytes from there
  * on the entry maps. */
 uint64_t page_table_address(uint64_t entry, int level, uint64_t va, uint64_t *bytes);
-
-#endif

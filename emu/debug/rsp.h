@@ -6,8 +6,7 @@
  *   + and -               received, and please send again; until both have agreed to leave them out
  *   0x03                  stop the program
  */
-#ifndef NCUBE_RSP_H
-#define NCUBE_RSP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ bool rsp_read_number(const char **text, uint64_t *value);
 bool rsp_read_bytes(const char **text, void *bytes, size_t n);
 /* Moves *text behind the word if it begins with it. */
 bool rsp_read_word(const char **text, const char *word);
-
-#endif

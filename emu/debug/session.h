@@ -1,6 +1,5 @@
 /* A session with one gdb: what it has chosen, and the packets that tell it of stops. */
-#ifndef NCUBE_SESSION_H
-#define NCUBE_SESSION_H
+#pragma once
 
 #include "emu/debug/rsp.h"
 #include "emu/debug/travel.h"
@@ -38,5 +37,3 @@ void session_ended(struct session *s, int status);
 
 /* Prints a line of text in gdb. */
 void session_print(void *session, const char *line);
-
-#endif

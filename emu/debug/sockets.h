@@ -1,6 +1,5 @@
 /* Sockets on this host, for the stub. */
-#ifndef NCUBE_SOCKETS_H
-#define NCUBE_SOCKETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ void socket_notify(int fd);
 bool socket_is_readable(int fd);
 /* Sends all bytes; false: the other end is gone. */
 bool socket_send(int fd, const char *bytes, size_t n);
-
-#endif

@@ -25,8 +25,7 @@
  *
  * If gdb goes away, its breakpoints are removed and the machine goes on. Only programs on this host can connect.
  */
-#ifndef NCUBE_STUB_H
-#define NCUBE_STUB_H
+#pragma once
 
 #include <poll.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ void stub_end(struct stub *s, int status);
 /* Serves gdb. To be called when ncube can do nothing but wait for harts, `running` of which run. Returns true if it has
  * changed something, or is to be called again soon. Waits for gdb while the nodes are stopped; a signal ends that. */
 bool stub_turn(struct stub *s, uint32_t running);
-
-#endif

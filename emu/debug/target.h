@@ -7,8 +7,7 @@
  * where it waits. It shows the kernel's own registers while it has no program, when it has stopped in the kernel at a
  * breakpoint or after a step, or if `kernel` is set.
  */
-#ifndef NCUBE_TARGET_H
-#define NCUBE_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,5 +160,3 @@ void target_let_go(struct target *t, uint32_t node, const struct target_go *go);
 bool target_release_ended(struct target *t);
 /* Removes all breakpoints and lets everything run. */
 void target_release_all(struct target *t);
-
-#endif

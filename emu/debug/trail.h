@@ -8,8 +8,7 @@
  *
  * It holds no kernel code: what the kernel changes is not undone. So a trail begins anew behind each trap.
  */
-#ifndef NCUBE_TRAIL_H
-#define NCUBE_TRAIL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void trail_undo(const struct trail *t, uint64_t va, uint8_t *bytes, size_t n);
 
 /* Finds the store of an instruction. Returns how many bytes it writes, and stores their address; 0: it is none. */
 uint8_t trail_find_store(uint32_t instruction, const struct debug_registers *r, uint64_t *va);
-
-#endif

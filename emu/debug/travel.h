@@ -12,8 +12,7 @@
  *
  * Passes from the beginning, not undone steps: QEMU's plugins cannot write registers.
  */
-#ifndef NCUBE_TRAVEL_H
-#define NCUBE_TRAVEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ bool travel_knows_hits(const struct travel *v, const struct target *t, uint32_t 
 void travel_start(struct travel *v, struct target *t);
 /* The pass is over. Returns true if another one is to be made. */
 bool travel_goes_on(struct travel *v, struct target *t);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES).
  */
-#ifndef NCUBE_CFS_IMAGE_H
-#define NCUBE_CFS_IMAGE_H
+#pragma once
 
 #include "emu/disk/pio_image.h"
 
@@ -28,5 +27,3 @@ int cfs_image_close(struct cfs_image_file *f, int result, char *error);
 /* Checks all files of the system whose disk 0 is volume `disk`, as above: a file that ends before its pointers do is
  * an error that names it. */
 int cfs_image_check(struct pio_volumes *v, uint32_t disk, struct cfs_image_counts *counts, char *error);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES).
  */
-#ifndef NCUBE_CLF_IMAGE_H
-#define NCUBE_CLF_IMAGE_H
+#pragma once
 
 #include "emu/disk/pio_image.h"
 
@@ -17,5 +16,3 @@ int clf_image_open(struct pio_volumes *v, const char *path, struct clf_image_fil
 int clf_image_read(struct clf_image_file *f, uint64_t offset, void *buf, size_t n, char *error);
 /* NULL is allowed. */
 int clf_image_close(struct clf_image_file *f, int result, char *error);
-
-#endif

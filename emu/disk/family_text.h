@@ -4,8 +4,7 @@
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES).
  */
-#ifndef NCUBE_FAMILY_TEXT_H
-#define NCUBE_FAMILY_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ int family_text_find(struct pio_volumes *v, const struct family_text *t, const c
 bool family_text_is(struct volume *v, const struct family_text *t, const char *path);
 /* The machine's volume of that name. */
 int family_text_volume(const struct pio_volumes *v, const char *name, uint32_t *index, char *error);
-
-#endif

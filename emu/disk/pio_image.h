@@ -4,8 +4,7 @@
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES).
  */
-#ifndef NCUBE_PIO_IMAGE_H
-#define NCUBE_PIO_IMAGE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -55,5 +54,3 @@ int pio_image_close(struct pio_image_file *f, int result, char *error);
 
 /* Removes the subfiles of all volumes, then the descriptions, so that an interrupted removal can be repeated. */
 int pio_image_remove(struct pio_volumes *v, const char *path, char *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which parts of an image a copy of it needs. */
-#ifndef NCUBE_USED_BLOCKS_H
-#define NCUBE_USED_BLOCKS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@
  * blocks. Of an image that was not unmounted, whose bitmaps may be wrong, those that the host keeps. Returns them in
  * ascending order, for the caller to free, and their number. */
 struct file_extent *used_blocks(int fd, uint64_t bytes, size_t *n);
-
-#endif

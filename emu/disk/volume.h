@@ -8,8 +8,7 @@
  * be NULL where the caller already has a line to report. Paths begin at the image's root, with or without a '/'.
  * Symbolic links are followed inside the image.
  */
-#ifndef NCUBE_VOLUME_H
-#define NCUBE_VOLUME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ int volume_file_close(struct volume_file *f, int result, char *error);
 int volume_mkdir(struct volume *v, const char *path, char *error);
 /* Removes a name, and the file with its last name; a directory only if it is empty. */
 int volume_remove(struct volume *v, const char *path, char *error);
-
-#endif

@@ -12,8 +12,7 @@
  * the machine before it is up. An nsdisk that ends kills all jobs. A node's messages count only for the job whose
  * subcube it is in. A message that makes no sense is refused with one line on `err` and changes nothing.
  */
-#ifndef NCUBE_FRONT_H
-#define NCUBE_FRONT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ struct job *front_next_job(const struct job *j);
 
 /* Describes in one line, for the deadlock report, what the front end still waits for. */
 void front_describe_wait(const struct front *f, char *text, size_t bytes);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Each calls only those below it.
  */
-#ifndef NCUBE_FRONT_PARTS_H
-#define NCUBE_FRONT_PARTS_H
+#pragma once
 
 #include "emu/front/front.h"
 #include "emu/front/ionodes.h"
@@ -78,5 +77,3 @@ bool front_give_up_killed_jobs(struct front *f);
 void front_tell_users(struct front *f, uint32_t io_node);
 /* For the deadlock report, one line. */
 void front_describe_jobs(const struct front *f, char *text, size_t bytes);
-
-#endif

@@ -2,8 +2,7 @@
  * The I/O nodes as the front end sees them: which drives are mounted, which nsdisks serve, and their shutdown. front.c
  * and front_messages.c decide what follows for jobs.
  */
-#ifndef NCUBE_IONODES_H
-#define NCUBE_IONODES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ uint32_t io_nodes_counts_va(const struct io_nodes *s, uint32_t index, uint32_t d
 /* Describe in one line, for the deadlock report, which mounts or shutdowns are missing. */
 void io_nodes_describe_mounts(const struct io_nodes *s, char *text, size_t bytes);
 void io_nodes_describe_shutdowns(const struct io_nodes *s, char *text, size_t bytes);
-
-#endif

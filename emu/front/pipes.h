@@ -8,8 +8,7 @@
  * other end. A name is used again as soon as all nodes of both programs have been answered; a third program waits for a
  * fourth. Two programs of different jobs that have met share their fate: if one is killed, so is the other.
  */
-#ifndef NCUBE_PIPES_H
-#define NCUBE_PIPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool pipes_wait(const struct pipes *p, uint32_t job);
 /* Returns a job that has met a program of that job and is above `after`, or 0: there is no more. */
 uint32_t pipes_next_bond(const struct pipes *p, uint32_t job, uint32_t after);
 void pipes_free(struct pipes *p);
-
-#endif

@@ -3,8 +3,7 @@
  * end one for each message of a program that it refuses. The first
  * few are shown, then the 10th, the 100th and so on, with their number, and at the end the total.
  */
-#ifndef NCUBE_REPEATS_H
-#define NCUBE_REPEATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ uint64_t repeats_note(struct repeats *r, uint32_t from, const char *text, size_t
 
 /* Calls `tell` for each kind that has lines which were neither shown nor counted by an earlier call. */
 void repeats_tell(struct repeats *r, void (*tell)(void *ctx, const struct repeat *kind), void *ctx);
-
-#endif

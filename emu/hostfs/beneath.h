@@ -5,8 +5,7 @@
  * Unix system's root. Every lookup is openat2 with RESOLVE_IN_ROOT and RESOLVE_NO_MAGICLINKS, so that the host's kernel
  * enforces this whatever a name, a link or a race does.
  */
-#ifndef NCUBE_BENEATH_H
-#define NCUBE_BENEATH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ int32_t beneath_symlink(const struct beneath *b, const char *text, const char *n
 int32_t beneath_readlink(const struct beneath *b, const char *name, char *text, size_t bytes);
 int32_t beneath_rename(const struct beneath *b, const char *from, const char *to);
 int32_t beneath_link(const struct beneath *b, const char *from, const char *to);
-
-#endif

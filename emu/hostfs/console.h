@@ -2,8 +2,7 @@
  * Lines for the user on the standard error stream: the front end's own, and text from nodes. Control characters, which
  * could change the state of a terminal, are shown as "?".
  */
-#ifndef NCUBE_CONSOLE_H
-#define NCUBE_CONSOLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ void console_print(struct streams *s, const char *prefix, const char *text, size
 /* Writes why something failed to `line` (CONSOLE_LINE_BYTES): the n bytes of text that came with the failure, without
  * the final newline, or, if there are none, the error list's text for the status. */
 void console_explain(const char *text, size_t n, int32_t status, char *line);
-
-#endif

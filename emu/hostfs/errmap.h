@@ -2,8 +2,7 @@
  * Translates the host's errno to the errors of messages, by name, through the list in vertex/contract/errors.h: the
  * numbers of the host and of newlib differ.
  */
-#ifndef NCUBE_ERRMAP_H
-#define NCUBE_ERRMAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ int32_t errmap_result(int result);
 
 /* The list's text for the status of a message (a negative n_error); "unknown error" if it is not listed. */
 const char *errmap_text(int32_t status);
-
-#endif

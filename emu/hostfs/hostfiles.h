@@ -6,8 +6,7 @@
  * and descriptors from before go on showing the old one. So a descriptor from before an open for writing is no longer
  * shared.
  */
-#ifndef NCUBE_HOSTFILES_H
-#define NCUBE_HOSTFILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ struct host_file *host_files_take(struct host_files *h, int fd);
 
 /* Gives a file back; the last user's release closes the descriptor. 0, or -1 with the errno of the close. */
 int host_files_release(struct host_files *h, struct host_file *f);
-
-#endif

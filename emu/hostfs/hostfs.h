@@ -8,8 +8,7 @@
  * Where the hosts' answers vary from run to run, clients get constant ones: folders are sorted, streams look like one
  * character device, and seen.h says what a client sees of a file.
  */
-#ifndef NCUBE_HOSTFS_H
-#define NCUBE_HOSTFS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void hostfs_close_program(struct hostfs *s, struct host_file *program);
 
 /* Closes every file of every process of a node. */
 void hostfs_drop_node(struct hostfs *s, uint32_t node);
-
-#endif

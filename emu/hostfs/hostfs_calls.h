@@ -5,8 +5,7 @@
  *                    ----> hostfs_names.c   names below the served folder
  *                    ----> hostfs_tmp.c     names in "/tmp" in memory
  */
-#ifndef NCUBE_HOSTFS_CALLS_H
-#define NCUBE_HOSTFS_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ int32_t hostfs_check_access(mode_t mode, uint32_t wanted);
 /* Sets the attributes that the call's data asks for. 0; or -N_EPROTO (not a struct file_attr), -N_EINVAL (an unknown
  * attribute), -N_EPERM (owner or group), or the host's error. */
 int32_t hostfs_set_attributes_of(struct hostfs *s, const struct hostfs_call *c, int fd);
-
-#endif

@@ -6,8 +6,7 @@
  * The output of a single node without labels is passed on unchanged. A line longer than LINES_MAX_BYTES is written in
  * pieces.
  */
-#ifndef NCUBE_LINES_H
-#define NCUBE_LINES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void lines_flush(struct lines *l, uint32_t node);
 void lines_end(struct lines *l, uint32_t node);
 /* The first error that no write has reported, or 0. Clears it. */
 int32_t lines_take_error(struct lines *l);
-
-#endif

@@ -2,8 +2,7 @@
  * The entries of a host folder as records of N_FREADDIR (struct file_dirent). They are sorted by name, so that the
  * order does not depend on the host's file system. A listing is a snapshot; a record's `next` is its index plus one.
  */
-#ifndef NCUBE_LISTING_H
-#define NCUBE_LISTING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void listing_free(struct listing *l);
 /* Copies whole records, as many as fit into `bytes` bytes, from `offset` on. The number of bytes, 0 at the end;
  * -N_EINVAL if there is no such offset, or not even one record fits. */
 int32_t listing_copy(const struct listing *l, uint64_t offset, uint8_t *records, size_t bytes);
-
-#endif

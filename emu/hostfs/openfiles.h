@@ -9,8 +9,7 @@
  *   | generation      | index           |
  *   +-----------------+-----------------+
  */
-#ifndef NCUBE_OPENFILES_H
-#define NCUBE_OPENFILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ int32_t open_files_close(struct open_files *t, struct open_file *f, uint32_t pro
 void open_files_share(struct open_files *t, uint32_t node, uint32_t procid, uint32_t other);
 void open_files_drop_client(struct open_files *t, uint32_t node, uint32_t procid);
 void open_files_drop_node(struct open_files *t, uint32_t node);
-
-#endif

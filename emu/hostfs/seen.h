@@ -9,8 +9,7 @@
  *   folder         4096 bytes and 2 links, whatever is in it
  *   block          4096 bytes: newlib's buffers, and with them virtual time, depend on it
  */
-#ifndef NCUBE_SEEN_H
-#define NCUBE_SEEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void seen_make(struct seen *s, const struct stat *st);
 void seen_change(struct seen *s, dev_t dev, ino_t ino);
 /* The program has set the time of a file, in seconds since 1970. */
 void seen_set_time(struct seen *s, const struct stat *st, int64_t mtime_s);
-
-#endif

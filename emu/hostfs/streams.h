@@ -13,8 +13,7 @@
  *
  * The process must ignore SIGPIPE: a write to a closed reader then returns -N_EPIPE and does not end the process.
  */
-#ifndef NCUBE_STREAMS_H
-#define NCUBE_STREAMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ int64_t streams_read(struct streams *s, void *buffer, size_t bytes);
  * interruption came after the first byte; else a negative n_error: -N_EINTR, -N_EPIPE, -N_ENOSPC, -N_EBADF, ...
  * Streams that keep going accept all bytes, or return the error of output that they kept before, or -N_ENOMEM. */
 int64_t streams_write(struct streams *s, enum stream which, const void *bytes, size_t n);
-
-#endif

@@ -2,8 +2,7 @@
  * The files of "/tmp" where no folder is served, or one without a folder tmp. They are in the memory of this process,
  * so that they vanish with it, however it ends. "/tmp" has no folders. An open file stays after its name is removed.
  */
-#ifndef NCUBE_TMPFILES_H
-#define NCUBE_TMPFILES_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,5 +36,3 @@ int tmp_files_open(struct tmp_files *t, const char *name, int flags, mode_t mode
 int32_t tmp_files_unlink(struct tmp_files *t, const char *name);
 /* Renames a file, replacing one of the new name. 0, or -N_ENOENT, -N_ENOMEM. */
 int32_t tmp_files_rename(struct tmp_files *t, const char *from, const char *to);
-
-#endif

@@ -3,8 +3,7 @@
  * the call frame information of the program's file. Of a program that has ended by a fault, Vertex has found these
  * (vertex/process/returns.h); while it is there, its memory can be read.
  */
-#ifndef NCUBE_FRAMES_H
-#define NCUBE_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct frame_at {
 /* Writes the frames from the innermost one outwards, as many as there are up to `most`. Returns how many, at least 1.
  * Without call frame information there are two, of which the second comes from a register and may be wrong. */
 unsigned frames_walk(struct frames *f, const struct frames_from *from, struct frame_at *at, unsigned most);
-
-#endif

@@ -3,8 +3,7 @@
  * programs on nodes that have none, and exchanges messages with them: for the nodes it is the node NODE_HOST. The job
  * ends when it is killed.
  */
-#ifndef NCUBE_HOSTED_H
-#define NCUBE_HOSTED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ void hosted_drop_first(struct job *j);
 
 /* Sends a message of the host program to a node, or to all. A node without a program gets nothing. */
 void hosted_send(struct job *j, uint32_t node, uint32_t type, const void *bytes, size_t n);
-
-#endif

@@ -21,8 +21,7 @@
  * Where other jobs must not wait, a request for a standard stream that is not ready is held until it is (job_resume).
  * Requests for one stream are answered in the order of their arrival.
  */
-#ifndef NCUBE_JOB_H
-#define NCUBE_JOB_H
+#pragma once
 
 #include <poll.h>
 #include <stdbool.h>
@@ -200,5 +199,3 @@ const char *job_program_at(const struct job *j, uint32_t node, uint32_t *number)
 bool job_describe_pipe(const struct job *j, uint32_t node, uint32_t pipe, uint32_t kind, char *text, size_t bytes);
 /* Describes in one line, for the deadlock report, what the job waits for. */
 void job_describe_wait(const struct job *j, char *text, size_t bytes);
-
-#endif

@@ -7,8 +7,7 @@
  * numbered in the job. A load that a node refuses is reported to the process that asked for it and ends nothing; the
  * node counts as exited again.
  */
-#ifndef NCUBE_LIVES_H
-#define NCUBE_LIVES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ bool lives_fail(struct lives *l, uint32_t logical, int32_t status);
 void lives_end(struct lives *l, uint32_t logical, int32_t status);
 /* Drops the waits of a process (LIVES_ANY: of every process) of a node. */
 void lives_drop_client(struct lives *l, uint32_t node, uint32_t procid);
-
-#endif

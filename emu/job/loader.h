@@ -2,8 +2,7 @@
  * Executables: reading ELF files, checking that one is a program for a node, and turning it into the messages of a
  * load (vertex/contract/system.h). ncube also reads Vertex (placed by pa) and nsdisk (placed by va) with it.
  */
-#ifndef NCUBE_LOADER_H
-#define NCUBE_LOADER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ size_t load_arg_bytes(char *const *argv, int argc);
  * N_LOAD_START. `to` is the first node of the part. 0, or -N_ENOMEM before anything was sent. */
 typedef void (*load_send_fn)(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n);
 int load_send_program(const struct load_program *p, load_send_fn send, void *ctx);
-
-#endif

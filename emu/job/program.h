@@ -1,6 +1,5 @@
 /* The programs of a job: what can be wrong with one is found before anything is sent. */
-#ifndef NCUBE_PROGRAM_H
-#define NCUBE_PROGRAM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ int program_send(const struct load_program *p, struct job *j);
 const char *program_file(const struct job_program *p);
 /* Opens a program for where.h. -1: it cannot be opened. */
 int program_open(const char *path);
-
-#endif

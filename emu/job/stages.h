@@ -2,8 +2,7 @@
  * Which nodes of a job get which program: the shares of programs of one subcube (separated by ':'), and the stages of a
  * pipeline (separated by '|'), each of which has a subcube of its own in the job's.
  */
-#ifndef NCUBE_STAGES_H
-#define NCUBE_STAGES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ uint32_t stages_number(const struct job *j, uint32_t logical);
 bool stages_had_program(const struct job *j, uint32_t logical);
 /* Whether the node belongs to the last stage, whose statuses count. */
 bool stages_is_last(const struct job *j, uint32_t logical);
-
-#endif

@@ -5,8 +5,7 @@
  * the upper bits of their addresses, so e-cube routes between them stay in it. A free subcube of 2^(d+1) is split into
  * two buddies when half of it is wanted; two free buddies merge again.
  */
-#ifndef NCUBE_SUBCUBE_H
-#define NCUBE_SUBCUBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ bool subcubes_take(struct subcubes *s, uint32_t dim, uint32_t *base);
 
 /* Frees a subcube that subcubes_take has returned. False, and nothing changes, if it is not taken. */
 bool subcubes_release(struct subcubes *s, uint32_t base, uint32_t dim);
-
-#endif

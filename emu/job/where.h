@@ -1,8 +1,7 @@
 /*
  * Finds the source line of an address, from the symbols and the line table of a program's ELF file.
  */
-#ifndef NCUBE_WHERE_H
-#define NCUBE_WHERE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ uint64_t where_libraries_begin(int fd);
 
 /* Finds the address of a global symbol. False if the file has no such symbol. */
 bool where_find(int fd, const char *name, uint64_t *address);
-
-#endif

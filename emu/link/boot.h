@@ -5,8 +5,7 @@
  * The host determines when a job starts relative to others, and when its input arrives. So such a machine is not
  * repeatable, unlike ncube run.
  */
-#ifndef NCUBE_BOOT_H
-#define NCUBE_BOOT_H
+#pragma once
 
 #include "emu/machine/assemble.h"
 
@@ -19,5 +18,3 @@ struct boot_options {
 /* Boots the machine, prints a line on standard output when it is up, and keeps it up. Returns the exit status: 0 after
  * ncube down, otherwise one of run.h. */
 int boot_machine(const struct boot_options *o);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * When a client closes its link, its job is killed; the client is freed when the job has ended.
  */
-#ifndef NCUBE_CLIENTS_H
-#define NCUBE_CLIENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ void clients_go_down(struct clients *all);
 void clients_close(struct clients *all);
 /* Frees the clients. Those that asked for the end get the status: they do so only when the whole machine is freed. */
 void clients_free(struct clients *all, int status);
-
-#endif

@@ -2,8 +2,7 @@
  * Host programs as clients of a machine that is kept up (libnhost): a host program opens a subcube, loads programs on
  * its nodes, one load after the other, and exchanges messages with them. Its job ends when it closes the link.
  */
-#ifndef NCUBE_HOSTS_H
-#define NCUBE_HOSTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ bool hosts_act(struct host *h, struct front *f, struct job *j, int fd, const str
 void hosts_serve(struct host *h, struct job *j, int fd);
 /* Whether messages of nodes wait for the host program. */
 bool hosts_have_mail(const struct job *j);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Paths are absolute, because the machine works in another folder.
  */
-#ifndef NCUBE_LAUNCH_H
-#define NCUBE_LAUNCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ struct launch {             /* unpacked; the strings lie in the content that was
  * content; or -1 if the content is malformed or there is no memory. */
 int launch_unpack(struct launch *l, uint8_t *content, size_t n);
 void launch_free(struct launch *l);
-
-#endif

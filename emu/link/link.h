@@ -28,8 +28,7 @@
  * no message, a kind that only machines send, a launch without three descriptors, a second launch) gets a LINK_STATUS
  * with the error, and the machine closes the link.
  */
-#ifndef NCUBE_LINK_H
-#define NCUBE_LINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -145,5 +144,3 @@ void link_tell(int fd, enum link_kind kind, struct link_status s, const char *te
 /* Waits for the LINK_STATUS with which a machine answers `who`, one of ncube's commands. Returns its status, and its
  * text as one line; 1 and what is wrong if none comes. */
 int link_await_status(int fd, const char *who, char text[LINK_TEXT_BYTES]);
-
-#endif

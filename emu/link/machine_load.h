@@ -12,8 +12,7 @@
  *
  * States are "runs" and the words of ncu_wait_word.
  */
-#ifndef NCUBE_MACHINE_LOAD_H
-#define NCUBE_MACHINE_LOAD_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ json_t *machine_load(struct machine *m, size_t room);
 #define LOAD_CHANNEL "iiiii"
 #define LOAD_DRIVE   "siiiii"
 #define LOAD_CACHE   "siiiiiiiiiiiiiiiiiii"
-
-#endif

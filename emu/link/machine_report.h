@@ -7,8 +7,7 @@
  *     "left_out": how many of both did not fit into the message,
  *     "load": if it was asked for (machine_load.h) }
  */
-#ifndef NCUBE_REPORT_H
-#define NCUBE_REPORT_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ char *report_end(struct report *r);
 json_t *report_parse(const void *text, size_t bytes);
 /* Prints a report as text. */
 void report_print(const json_t *report);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * One thread. A function that returns -1 has printed one line on standard error.
  */
-#ifndef NCUBE_ASSEMBLE_H
-#define NCUBE_ASSEMBLE_H
+#pragma once
 
 #include "emu/state/machine_data.h"
 
@@ -24,5 +23,3 @@ int machine_build(struct machine *m);
 /* Ends the cabinets and frees everything: no process, shared memory or file of the machine is left. Returns 0, or -1 if
  * the trace could not be written. */
 int machine_free(struct machine *m);
-
-#endif

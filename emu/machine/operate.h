@@ -2,8 +2,7 @@
  * Running a machine: its models, the operations by which they call each other and the host, and the calls by which
  * run.c and boot.c let it run. The machine is built by assemble.h.
  */
-#ifndef NCUBE_OPERATE_H
-#define NCUBE_OPERATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ int machine_start_injectors(struct machine *m);
 
 /* Makes events, scheduler, NCUs and text pool, attaches the nodes and starts the front end. */
 void machine_start_models(struct machine *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the writer of a run's recording (recorder.h) and its reader (replayer.h) agree on. */
-#ifndef NCUBE_RECORDED_H
-#define NCUBE_RECORDED_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,5 +19,3 @@ char *recorded_text_of(const json_t *json);
 
 /* The digest of a file of ncube's own in the folder `lib`. False: it cannot be read. */
 bool recorded_part_digest(const char *lib, const char *name, char digest[DIGEST_TEXT_BYTES]);
-
-#endif

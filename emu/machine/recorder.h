@@ -1,6 +1,5 @@
 /* Writes a run's recording (emu/record/recording.h): before the run all that is known then, and its end. */
-#ifndef NCUBE_RECORDER_H
-#define NCUBE_RECORDER_H
+#pragma once
 
 #include "emu/machine/run.h"
 
@@ -10,5 +9,3 @@ int recorder_begin(struct machine *m, const struct run_options *o);
 
 /* Completes it when the run has ended. Returns 0, or -1 after one line if there is no recording. */
 int recorder_end(struct machine *m, int status);
-
-#endif

@@ -1,6 +1,5 @@
 /* Makes a run out of a recording. */
-#ifndef NCUBE_REPLAYER_H
-#define NCUBE_REPLAYER_H
+#pragma once
 
 #include "emu/machine/run.h"
 
@@ -20,5 +19,3 @@ void replayer_free(struct replayer *p);
 
 /* Compares the replay's end with the recorded one. Returns true if they are equal; else after one line. */
 bool replayer_ends_so(const struct machine *m, int status);
-
-#endif

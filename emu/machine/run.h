@@ -1,8 +1,7 @@
 /*
  * One run: boots the machine that a machine file describes, runs one parallel program on a subcube of it, ends it.
  */
-#ifndef NCUBE_RUN_H
-#define NCUBE_RUN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ enum {
 /* Returns the exit status: the program's (job.h), or one of the above after a line on standard error. Leaves no
  * process, shared memory or file behind, however it ends. */
 int run_program(const struct run_options *o);
-
-#endif

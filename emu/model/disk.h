@@ -2,8 +2,7 @@
  * A drive: an image file and a timing model in virtual time (seek, rotation, transfer, controller, read-ahead,
  * write-through). Nothing here depends on QEMU.
  */
-#ifndef NCUBE_DISK_H
-#define NCUBE_DISK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ struct disk_statistics disk_statistics(const struct disk *d);
  * no such sectors, or NCU_EMEDIA with errno if the host cannot read or write the image; errno is 0 if the image is
  * shorter than it was. */
 int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer);
-
-#endif

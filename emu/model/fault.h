@@ -7,8 +7,7 @@
  * Parity errors are drawn, not scheduled: whether message k on channel c is damaged follows from a hash of (seed, c, k)
  * and from its length. So runs are repeatable, and each channel draws independently of the others.
  */
-#ifndef NCUBE_FAULT_H
-#define NCUBE_FAULT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ bool fault_is_noise_of(const struct fault *f, const struct topo *t, uint32_t cha
 /* Returns true if a fault of kind PARITY damages message number `count` (from 0) of a channel. `bytes` is the message's
  * length on the wire. The fault must be in force and apply to the channel. */
 bool fault_damages(const struct fault *f, uint32_t channel, uint64_t count, uint64_t bytes);
-
-#endif

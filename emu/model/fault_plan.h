@@ -1,8 +1,7 @@
 /*
  * Puts the machine's faults into force: kills and revives channels of the network in time, and draws parity errors.
  */
-#ifndef NCUBE_FAULT_PLAN_H
-#define NCUBE_FAULT_PLAN_H
+#pragma once
 
 #include "emu/model/fault.h"
 #include "emu/network/net.h"
@@ -30,5 +29,3 @@ struct fault_noise {
     uint64_t damaged, passed;
 };
 bool fault_plan_noisiest(const struct fault_plan *p, struct fault_noise *noise);
-
-#endif

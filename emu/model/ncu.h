@@ -7,8 +7,7 @@
  * A message's bytes are never buffered here. They are copied from the sender's memory to the receiver's when the last
  * byte is delivered; with SEND_DONE the sender may use its buffer again.
  */
-#ifndef NCUBE_NCU_H
-#define NCUBE_NCU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -156,5 +155,3 @@ struct stated_excess ncu_stated_excess(const struct ncu *n, uint32_t row);
 
 /* Returns the network, for its statistics. */
 const struct net *ncu_net(const struct ncu *n);
-
-#endif

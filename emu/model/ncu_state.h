@@ -7,8 +7,7 @@
  *   ncu_fork.c      the hops of broadcasts
  *   ncu_node.c      causes, counts
  */
-#ifndef NCUBE_NCU_STATE_H
-#define NCUBE_NCU_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -205,5 +204,3 @@ void ncu_disk(struct ncu_node *node, const uint64_t *arg);
 void ncu_fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, const uint8_t *bytes);
 /* Passes on a hop that a receive at node `at` has taken. */
 void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel);
-
-#endif

@@ -2,8 +2,7 @@
  * Notices that the front end owes: a reply was lost, and the notice of that (vertex/contract/system.h, N_LOST) could
  * not be delivered either. They are kept until a link or node recovers.
  */
-#ifndef NCUBE_OWED_H
-#define NCUBE_OWED_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/queue.h>
@@ -32,5 +31,3 @@ void owed_move(struct owed *to, struct owed *from);
 
 /* Frees all notices. */
 void owed_free(struct owed *o);
-
-#endif

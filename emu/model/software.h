@@ -3,8 +3,7 @@
  * charges for messages on top of them, by the NCU instruction CHARGE (machine.h). And the stated costs of files
  * (stated.h), which no preset changes.
  */
-#ifndef NCUBE_SOFTWARE_H
-#define NCUBE_SOFTWARE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ struct timing { /* zeros: the nCUBE 2, and no charges */
 
 extern const char *const timing_names[]; /* of the presets; ends with NULL */
 extern const struct timing timing_presets[];
-
-#endif

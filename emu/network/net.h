@@ -30,8 +30,7 @@
  * until that event has run. Every event of the net has an order below NET_ORDER_END, and no two events of one cycle
  * share an order, except sends of one node. So the outcome does not depend on when the events were added.
  */
-#ifndef NCUBE_NET_H
-#define NCUBE_NET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,5 +118,3 @@ void net_check(const struct net *n);
 uint32_t net_in_flight(const struct net *n);
 /* Returns the message that has a directed channel, or NULL. */
 const struct net_message *net_channel_owner(const struct net *n, uint32_t channel);
-
-#endif

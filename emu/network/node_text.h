@@ -2,8 +2,7 @@
  * Nodes as the commands read them: by the names that they print (node_short_name), or as `//volume`, which is the I/O
  * node of a volume.
  */
-#ifndef NCUBE_NODE_TEXT_H
-#define NCUBE_NODE_TEXT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@
 
 /* Returns the node that a text names, or TOPO_NONE if the machine has no such node. */
 uint32_t node_parse(const struct topo *t, const char *text);
-
-#endif

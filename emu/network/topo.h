@@ -8,8 +8,7 @@
  *   + 2 * (8 j + k)            SI node to the I/O node at io[j], its channel k       (+ 1: the way back)
  *   + 0, + 1                   SI node to the front end, front end to SI node
  */
-#ifndef NCUBE_TOPO_H
-#define NCUBE_TOPO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -136,5 +135,3 @@ uint32_t topo_drives(const struct topo *t);
 bool topo_has_node(const struct topo *t, uint32_t node);
 /* Returns a mask: bit c is set if channel c of that node is connected. */
 uint32_t topo_node_channels(const struct topo *t, uint32_t node);
-
-#endif

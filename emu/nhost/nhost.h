@@ -15,8 +15,7 @@
  * After an error of any call errno says which, and nfailed() says it in words. EPIPE: the machine has gone down, or a
  * fault on a node has ended all programs of the cube, which then is of no use but for nclose.
  */
-#ifndef NCUBE_NHOST_H
-#define NCUBE_NHOST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -75,6 +74,4 @@ const char *nfailed(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  * A cabinet: one QEMU process, whose harts are some of the nodes and an injector. Its RAM is mapped by this process
  * too.
  */
-#ifndef NCUBE_CABINET_H
-#define NCUBE_CABINET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ void cabinet_describe(const struct cabinet *c, char *text, size_t bytes);
 /* If the process has ended by itself: returns 1 and writes one line that says how, with the last line that QEMU
  * printed. Else returns 0. */
 int cabinet_died(struct cabinet *c, char *text, size_t bytes);
-
-#endif

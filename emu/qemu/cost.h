@@ -2,8 +2,7 @@
  * The cost model: which class an instruction belongs to, and how many cycles a class takes.
  * One table (cost.c) for plugin, machine file and documentation.
  */
-#ifndef NCUBE_COST_H
-#define NCUBE_COST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ uint64_t cost_least(const uint32_t cycles_of_class[COST_CLASS_COUNT], uint64_t c
 /* Returns the class of an instruction from its bits; a 16-bit form is in the low half. A compressed form has the class
  * of the instruction that it stands for. Bits that are no instruction count as COST_ALU, and trap when executed. */
 enum cost_class cost_class_of(uint32_t insn);
-
-#endif

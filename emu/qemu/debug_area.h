@@ -19,8 +19,7 @@
  * A hart that seeks (`seek` > 0) runs up to that place: until then it stops for nothing but `hold`, and notes what it
  * would have stopped for in `hit`.
  */
-#ifndef NCUBE_DEBUG_AREA_H
-#define NCUBE_DEBUG_AREA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -128,5 +127,3 @@ static inline uint64_t debug_bloom_bit(uint64_t pc)
 {
     return pc / 2 % DEBUG_BLOOM;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * That takes a processor on which a program may set the base of its thread-local storage (x86-64 with FSGSBASE, and
  * Linux 5.9 or later).
  */
-#ifndef NCUBE_FIBER_H
-#define NCUBE_FIBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void fiber_switch(struct fiber *from, const struct fiber *to);
  * that ends at stack_end (16-byte aligned); it must not return. `from` may go on elsewhere as soon as it has begun,
  * and then shares its thread-local storage with it. */
 void fiber_leave(struct fiber *from, void *stack_end, void (*leave)(uintptr_t), uintptr_t argument);
-
-#endif

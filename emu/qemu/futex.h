@@ -1,6 +1,5 @@
 /* Waiting and waking on a 32-bit word in shared memory, for ncube and the plugin. */
-#ifndef NCUBE_FUTEX_H
-#define NCUBE_FUTEX_H
+#pragma once
 
 #include <linux/futex.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ static inline void futex_wake_sleeper(uint32_t *word, const uint32_t *asleep)
     if (__atomic_load_n(asleep, __ATOMIC_SEQ_CST))
         futex_wake(word);
 }
-
-#endif

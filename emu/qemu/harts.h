@@ -1,8 +1,7 @@
 /*
  * Grants harts and waits for them: ncube's end of the control segment (slots.h).
  */
-#ifndef NCUBE_HARTS_H
-#define NCUBE_HARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -116,5 +115,3 @@ uint32_t harts_wait(struct harts *h, uint32_t n, uint32_t silence_ms);
 
 /* Returns true if each of the n harts from slot `first` on has stopped at least once. */
 bool harts_have_come(const struct harts *h, uint32_t first, uint32_t n);
-
-#endif

@@ -2,8 +2,7 @@
  * Copies of a cabinet: instead of starting QEMU for each, ncube lets the first cabinet copy its process when all its
  * harts have come. A copy shares QEMU's memory with the first until either writes, and has RAM of its own.
  */
-#ifndef NCUBE_PLUGIN_COPY_H
-#define NCUBE_PLUGIN_COPY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ void copy_init(uint32_t harts);
 /* Executes the order in control.copy, and answers it. To be called by the first carrier while all harts are stopped and
  * have not been granted yet. Returns in the copy, too, whose harts are then stopped in its own slots. */
 void copy_make(void);
-
-#endif

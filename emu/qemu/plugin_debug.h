@@ -2,8 +2,7 @@
  * The plugin's part of the debugger: looks before each instruction whether its hart is to stop there, and waits until
  * ncube releases it (debug_area.h). Adds no cycles.
  */
-#ifndef NCUBE_PLUGIN_DEBUG_H
-#define NCUBE_PLUGIN_DEBUG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void plugin_debug_at_block(unsigned hart, uint64_t pc);
 void plugin_debug_at_return(unsigned hart, void *pc);
 /* The hart stops in its slot: keeps its registers for ncube. */
 void plugin_debug_note(unsigned hart);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The plugin's harts: their counters and clocks, and how they stop (plugin.c has the rules).
  */
-#ifndef NCUBE_PLUGIN_HART_H
-#define NCUBE_PLUGIN_HART_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ void hart_leave_batch(unsigned hart);
 
 /* Cuts the budget so that user code stops after at most that many more cycles. */
 void hart_limit_budget(unsigned hart, uint64_t cycles);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The NCU's instructions, as a hart executes them.
  */
-#ifndef NCUBE_PLUGIN_NCU_H
-#define NCUBE_PLUGIN_NCU_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ void ncu_execute(unsigned hart, void *userdata);
 /* Returns the cycles before which user code that is running now brings no SEND or ARM. At the end of its quantum the
  * kernel may attend, without a way in. */
 uint64_t user_quiet(const struct slot *s);
-
-#endif

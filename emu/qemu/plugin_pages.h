@@ -10,12 +10,9 @@
  *
  * The functions for that belong to QEMU, but not to its plugin ABI. A QEMU that does not export them is only slower.
  */
-#ifndef NCUBE_PLUGIN_PAGES_H
-#define NCUBE_PLUGIN_PAGES_H
+#pragma once
 
 #include "emu/qemu/qemu_abi.h"
 
 /* To be called for a block of the shared region that is being translated; acts for the first one. */
 void plugin_pages_expect_code(const struct qemu_plugin_tb *tb);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The registers of a hart, as the plugin reads them in a callback that was registered with R_REGS.
  */
-#ifndef NCUBE_PLUGIN_REGISTERS_H
-#define NCUBE_PLUGIN_REGISTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ bool registers_read_state(uint64_t value[SLOT_REGISTERS]);
 /* Returns where the last trap came from. */
 uint64_t registers_trap_pc(void);
 uint64_t registers_satp(void);
-
-#endif

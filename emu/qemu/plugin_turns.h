@@ -3,8 +3,7 @@
  * that are granted. A stop costs two changes of fibers, and nothing of the host's kernel unless no other hart of the
  * carrier is granted.
  */
-#ifndef NCUBE_PLUGIN_TURNS_H
-#define NCUBE_PLUGIN_TURNS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ void turns_stop(unsigned hart);
 
 /* Lets other harts go first if they wait for the carrier of this one, in which the caller runs. */
 void turns_yield(unsigned hart);
-
-#endif

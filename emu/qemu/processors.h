@@ -11,8 +11,7 @@
  *
  * Only speed depends on this.
  */
-#ifndef NCUBE_PROCESSORS_H
-#define NCUBE_PROCESSORS_H
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ bool processors_reclaim(struct claim *c, const cpu_set_t *allowed);
 
 /* Gives a claim up; its processor stays in it. */
 void processors_release(struct claim *c);
-
-#endif

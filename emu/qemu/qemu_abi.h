@@ -2,8 +2,7 @@
  * The part of QEMU's TCG plugin ABI that plugin.c uses, as facts of that ABI (version 4, QEMU 10.0): names,
  * argument types and enumeration values. Debian ships no plugin header.
  */
-#ifndef NCUBE_QEMU_ABI_H
-#define NCUBE_QEMU_ABI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct g_arra
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t entry_bytes);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned vcpu);
-
-#endif

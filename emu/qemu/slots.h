@@ -21,8 +21,7 @@
  * ncube's signal handlers ring the doorbell too, so that no wait misses a signal. A running hart looks at stop_soon
  * when its clock passes certain marks, not after a time of the host.
  */
-#ifndef NCUBE_SLOTS_H
-#define NCUBE_SLOTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -181,5 +180,3 @@ static inline uint32_t slots_carriers(const struct control *c, uint32_t harts)
 {
     return c->processors < harts ? c->processors : harts;
 }
-
-#endif

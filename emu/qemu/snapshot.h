@@ -3,8 +3,7 @@
  * into the slot (slots.h: watch). A hart whose state is the same at two traps, and which has done nothing between them
  * that ncube has seen, does the same again for as long as no cause comes (emu/time/sched_poll.c).
  */
-#ifndef NCUBE_SNAPSHOT_H
-#define NCUBE_SNAPSHOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ struct snapshot *snapshot_take(const struct cabinet *c, uint32_t hart, const str
 bool snapshot_matches(const struct snapshot *s, const struct slot *slot);
 /* NULL is allowed. */
 void snapshot_free(struct snapshot *s);
-
-#endif

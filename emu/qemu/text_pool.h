@@ -11,8 +11,7 @@
  * A copy has the same offset in all cabinets' pools, and takes room in all. So whether there is room does not depend on
  * how nodes are divided into cabinets.
  */
-#ifndef NCUBE_TEXT_POOL_H
-#define NCUBE_TEXT_POOL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ void text_pool_attach(struct text_pool *p, uint32_t cabinet, uint8_t *memory);
 
 /* Returns the offset of the copy of this text in the cabinet's pool; makes the copy if there is none. -1: no room. */
 int64_t text_pool_share(struct text_pool *p, uint32_t cabinet, const uint8_t *text, size_t bytes);
-
-#endif

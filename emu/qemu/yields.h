@@ -4,8 +4,7 @@
  * of a sleep and a wake-up. If somebody does, it comes back after a time slice of the other's: milliseconds. So a slow
  * yield ends the yields for a while; if that was the work of the other one, they would have saved little anyway.
  */
-#ifndef NCUBE_YIELDS_H
-#define NCUBE_YIELDS_H
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ static inline bool yields_await(struct yields *y, const uint32_t *word, uint32_t
         y->last_left -= y->last_left / 4096; /* forgotten in time */
     return changed;
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES), without the file's name.
  */
-#ifndef NCUBE_CONTAINER_H
-#define NCUBE_CONTAINER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ const struct unpacked_entry *unpacked_find(const struct unpacked *u, const char 
 /* Returns an entry's bytes, with a NUL behind them, which the caller frees; NULL if it cannot be read. */
 char *unpacked_text(const struct unpacked_entry *e);
 void unpacked_free(struct unpacked *u);
-
-#endif

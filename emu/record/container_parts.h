@@ -2,8 +2,7 @@
  * What the writer and the reader of a container agree on, and its check: XXH3's 128 bits over the names and the bytes
  * of all entries, of the last one up to the check itself. It finds damage. Nobody is kept from changing a recording.
  */
-#ifndef NCUBE_CONTAINER_PARTS_H
-#define NCUBE_CONTAINER_PARTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ static inline void container_write_check(const XXH3_state_t *check, char text[CO
     snprintf(text, CONTAINER_CHECK_BYTES, CONTAINER_CHECK_FORMAT, (unsigned long long)hash.high64,
              (unsigned long long)hash.low64);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SHA-256, as text. */
-#ifndef NCUBE_DIGEST_H
-#define NCUBE_DIGEST_H
+#pragma once
 
 #include <nettle/sha2.h>
 #include <stdbool.h>
@@ -13,5 +12,3 @@ void digest_end(struct sha256_ctx *hash, char text[DIGEST_TEXT_BYTES]);
 /* The digest of a whole file. False, with errno and an empty text, if it cannot be read. */
 bool digest_file(int fd, char text[DIGEST_TEXT_BYTES]);
 bool digest_path(const char *path, char text[DIGEST_TEXT_BYTES]);
-
-#endif

@@ -9,8 +9,7 @@
  * and recording_is_replayed. What is noted is kept in memory, and written in pieces; the first failure of writing ends
  * the recording, not the run: recording_close tells it.
  */
-#ifndef NCUBE_RECORDING_H
-#define NCUBE_RECORDING_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -130,5 +129,3 @@ void recording_note_signal(struct recording *r, const struct recorded_signal *s)
 /* Returns the next signal that has not been dropped, or NULL. */
 const struct recorded_signal *recording_next_signal(const struct recording *r);
 void recording_drop_signal(struct recording *r);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Each calls only those behind it.
  */
-#ifndef NCUBE_RECORDING_PARTS_H
-#define NCUBE_RECORDING_PARTS_H
+#pragma once
 
 #include <sys/queue.h>
 
@@ -94,5 +93,3 @@ void replies_settle(struct recording *r);
 void replies_flush(struct recording *r);
 int replies_read(struct recording *r, char *error);
 void replies_free(struct replies *s);
-
-#endif

@@ -2,8 +2,7 @@
  * Rows of a timeline that fit on a page: where there are too many short spells, each run of them becomes one cell that
  * shows what took most of its time. Spells of at least the chosen step stay as they are.
  */
-#ifndef NCUBE_CELLS_H
-#define NCUBE_CELLS_H
+#pragma once
 
 #include "emu/report/timeline.h"
 
@@ -37,5 +36,3 @@ void cells_make(struct cell_rows *c, struct timeline *t, const bool *ran, const 
 void cells_make_channels(struct cell_rows *c, struct timeline *t, const uint32_t *channel, size_t channels,
                          size_t most);
 void cells_free(struct cell_rows *c);
-
-#endif

@@ -3,8 +3,7 @@
  * while its node worked, the path is there; where the node waited for a message, the path is the message's, and goes on
  * at the sender when it sent. What is on the path made the program as long as it was; what is not did not.
  */
-#ifndef NCUBE_CRITICAL_H
-#define NCUBE_CRITICAL_H
+#pragma once
 
 #include "emu/report/facts.h"
 
@@ -49,5 +48,3 @@ struct stretch {
 
 /* Returns the path's n stretches, the longest first, which the caller frees. */
 struct stretch *critical_stretches(const struct critical *c, size_t *n);
-
-#endif

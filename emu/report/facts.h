@@ -3,8 +3,7 @@
  * Everything counts in the program's time: from the first spell of user code on a compute node to the end of the last;
  * of a run that failed, to its failure, so that waits without an end count.
  */
-#ifndef NCUBE_FACTS_H
-#define NCUBE_FACTS_H
+#pragma once
 
 #include "emu/report/timeline.h"
 
@@ -74,5 +73,3 @@ uint64_t facts_all_time(const struct facts *f, const struct timeline *t);
 
 /* Returns which part of the program's time that is, 0 to 1. */
 double facts_part(const struct facts *f, uint64_t cycles);
-
-#endif

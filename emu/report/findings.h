@@ -2,8 +2,7 @@
  * What stands out in a run: sentences for the top of a report, each with the figures that it rests on. They are drawn
  * from the timeline alone; none is known of particular programs.
  */
-#ifndef NCUBE_FINDINGS_H
-#define NCUBE_FINDINGS_H
+#pragma once
 
 #include "emu/report/critical.h"
 
@@ -22,5 +21,3 @@ const char *place_name(uint32_t address, char name[PLACE_BYTES]);
 const char *time_text(uint64_t cycles, char text[TIME_BYTES]);
 /* Writes a number of bytes, as "4096 bytes" or "12.3 MB" of 10^6. */
 const char *bytes_text(uint64_t bytes, char text[TIME_BYTES]);
-
-#endif

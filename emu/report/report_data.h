@@ -1,6 +1,5 @@
 /* The data of a report's pictures, as the JSON object that report_view.js reads. */
-#ifndef NCUBE_REPORT_DATA_H
-#define NCUBE_REPORT_DATA_H
+#pragma once
 
 #include <stdio.h>
 
@@ -8,5 +7,3 @@
 
 /* Writes the object, as text that may stand in a <script> element. Adds names to the timeline. */
 void report_data_write(FILE *f, struct timeline *t, const struct facts *facts, const struct critical *path);
-
-#endif

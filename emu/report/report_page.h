@@ -2,8 +2,7 @@
  * A page of HTML: headings, paragraphs, tables. Text is plain; the page escapes it where HTML needs that. Nothing is
  * written to the host's disk before page_write_html.
  */
-#ifndef NCUBE_REPORT_PAGE_H
-#define NCUBE_REPORT_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ int page_write_html(struct page *p, int fd, const char *path);
 
 /* Frees what page_begin and the others took. */
 void page_end(struct page *p);
-
-#endif

@@ -3,8 +3,7 @@
  *
  *   reporting_open --> reporting_stream --> (a trace is written to the stream, which is closed) --> reporting_close
  */
-#ifndef NCUBE_REPORTING_H
-#define NCUBE_REPORTING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,5 +21,3 @@ FILE *reporting_stream(struct reporting *r, FILE *copy);
 /* Makes the report, if it is `wanted`, after the stream has been closed. Frees everything. Returns 0, or -1 with a line
  * in error (ERROR_LINE_BYTES); then there is no file. */
 int reporting_close(struct reporting *r, bool wanted, char *error);
-
-#endif

@@ -6,8 +6,7 @@
  *                                             wait -------
  *   after timeline_sort                   k.. wait ------- kernel  user ----  kernel
  */
-#ifndef NCUBE_TIMELINE_H
-#define NCUBE_TIMELINE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -158,5 +157,3 @@ static inline bool timeline_computes(const struct timeline *t, uint32_t node)
 {
     return NODE_IS_COMPUTE(t->node[node].address);
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  *   reader_begin --> reader_feed ... --> reader_end --> (timeline) --> timeline_free
  */
-#ifndef NCUBE_TIMELINE_READ_H
-#define NCUBE_TIMELINE_READ_H
+#pragma once
 
 #include "emu/report/timeline.h"
 
@@ -36,5 +35,3 @@ int reader_end(struct reader *r);
 
 /* Reads a file, packed or not, to its end. Returns as reader_end. */
 int reader_read_file(struct timeline *t, const char *path, char error[READER_ERROR_BYTES]);
-
-#endif

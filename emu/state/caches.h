@@ -1,6 +1,5 @@
 /* What the data caches of a machine's drives have counted, also while it runs. */
-#ifndef NCUBE_CACHES_H
-#define NCUBE_CACHES_H
+#pragma once
 
 #include "emu/state/machine_data.h"
 
@@ -8,5 +7,3 @@
  * before that, what it has counted so far, where `unused` lacks what is still cached. False: it has no data cache, or
  * its nsdisk has none now. Has no effect on the node. */
 bool caches_count(void *machine, uint32_t index, uint32_t drive, struct drive_cache_counts *counts);
-
-#endif

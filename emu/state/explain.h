@@ -1,8 +1,7 @@
 /*
  * The machine's reports to its user: deadlocks, lost cabinets, and statistics.
  */
-#ifndef NCUBE_EXPLAIN_H
-#define NCUBE_EXPLAIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ double machine_seconds(const struct machine *m);
 /* At the end: prints the statistics or writes them to their file, if the user has asked for them. Returns 0, or -1 if
  * they could not be written. */
 int machine_tell_statistics(struct machine *m);
-
-#endif

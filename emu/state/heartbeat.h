@@ -2,8 +2,7 @@
  * The heartbeat: a line on standard error, repeated by the host's clock, that says how far the machine is, so that its
  * user can tell slow from stuck. It changes nothing in the machine.
  */
-#ifndef NCUBE_HEARTBEAT_H
-#define NCUBE_HEARTBEAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ double heartbeat_ratio(struct heartbeat *h, uint64_t now_cycles);
 
 /* Prints the line: virtual time, how far it has come since the last one, and what the machine waits for. */
 void heartbeat_print(struct heartbeat *h, uint64_t now_cycles, const char *waits_for);
-
-#endif

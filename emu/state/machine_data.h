@@ -4,8 +4,7 @@
  *
  * One thread. A function that returns -1 has printed one line on standard error.
  */
-#ifndef NCUBE_MACHINE_DATA_H
-#define NCUBE_MACHINE_DATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -143,5 +142,3 @@ void machine_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void machine_say_more(void *unused, const char *line);
 /* As machine_say, and notes that the machine has failed. Returns -1. */
 int machine_complain(struct machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

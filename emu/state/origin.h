@@ -2,8 +2,7 @@
  * Where the message was sent that a node has read last, for gdb's user (emu/debug/travel.h). Vertex notes when it was
  * sent (nmonitor); who has sent it is noted here, of each node's last arrivals.
  */
-#ifndef NCUBE_ORIGIN_H
-#define NCUBE_ORIGIN_H
+#pragma once
 
 #include "emu/state/machine_data.h"
 
@@ -19,5 +18,3 @@ void origin_note(struct machine *m, uint32_t node, const struct ncu_cause *c);
 /* struct target_ops: origin. */
 bool origin_find(void *machine, uint32_t node, uint32_t *sender, uint64_t *cycles,
                  void (*say)(void *to, const char *line), void *to);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The files that a machine writes for its user, its trace and its statistics: none of them may be one that it reads.
  */
-#ifndef NCUBE_OUTPUTS_H
-#define NCUBE_OUTPUTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ int machine_check_output(struct machine *m, const char *option, const char *path
 /* Opens a file to write to for an option, such as "--trace". A pipe's reader has two seconds to come. Returns NULL
  * after one line if that cannot be done, or if the run reads the file. The caller closes it. */
 FILE *machine_open_output(struct machine *m, const char *option, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a library's call on a node waits for, as it has told Vertex (the trap tell of vertex/contract/abi.h). */
-#ifndef NCUBE_TOLD_H
-#define NCUBE_TOLD_H
+#pragma once
 
 #include "emu/state/machine_data.h"
 
@@ -11,5 +10,3 @@ bool told_describe(struct machine *m, const struct job *j, uint32_t index, char 
 
 /* For ncu_ops.waited: counts the wait, if there are to be statistics. */
 bool told_waited(void *machine, uint32_t index, uint64_t cycles, struct trace_call *call);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The trace of a run: its options on the command line, its file, its end.
  */
-#ifndef NCUBE_TRACING_H
-#define NCUBE_TRACING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void tracing_say_end(struct machine *m, enum trace_end how, uint64_t cycles, con
 /* Ends the trace of a machine, if it has one, and makes the report. Says if the limit was reached. Returns 0; or -1
  * after one line if not all could be written: then a file is removed. */
 int tracing_close(struct machine *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* Messages that have come to a node and that its program has not read: what a wait for another one is often about. */
-#ifndef NCUBE_UNREAD_H
-#define NCUBE_UNREAD_H
+#pragma once
 
 #include "emu/state/machine_data.h"
 
@@ -25,5 +24,3 @@ bool unread_read(const struct machine *m, uint32_t index, uint64_t va, void *to,
 uint64_t unread_process(struct machine *m, uint32_t index);
 /* Writes "node 5", as the job numbers it, or "the host". */
 void unread_sender(const struct job *j, uint32_t address, char *text, size_t bytes);
-
-#endif

@@ -2,8 +2,7 @@
  * Which call of a program a node is in: the innermost frame that is the program's own and none of ncube's libraries,
  * and what it has called there.
  */
-#ifndef NCUBE_USER_CALLS_H
-#define NCUBE_USER_CALLS_H
+#pragma once
 
 #include "emu/debug/target.h"
 #include "emu/job/where.h"
@@ -39,5 +38,3 @@ void user_calls_describe(struct user_calls *c, uint32_t node, uint32_t program, 
 
 /* The call of a function at whose beginning a node is. False: a library calls it. */
 bool user_calls_begin(struct user_calls *c, uint32_t node, uint32_t program, const char *name, struct user_call *call);
-
-#endif

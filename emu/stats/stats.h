@@ -4,8 +4,7 @@
  *
  * Everything is counted in virtual time and is the same in every run, except for the part that describes the host.
  */
-#ifndef NCUBE_STATS_H
-#define NCUBE_STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void stats_print(FILE *to, const struct stats_source *source);
 
 /* Writes JSON. Returns 0, or -1 with errno. */
 int stats_write(FILE *to, const struct stats_source *source);
-
-#endif

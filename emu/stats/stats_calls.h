@@ -2,8 +2,7 @@
  * How long nodes have waited in the calls of a library that tells them (emu/state/told.h): MPI's, by call and
  * communicator.
  */
-#ifndef NCUBE_STATS_CALLS_H
-#define NCUBE_STATS_CALLS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -23,5 +22,3 @@ json_t *stats_calls_json(const struct stats_calls *c, uint32_t index);
 
 /* Prints a table for each communicator, whose rows are calls; nothing if no node has waited in any. */
 void stats_calls_print(FILE *to, const struct stats_source *s);
-
-#endif

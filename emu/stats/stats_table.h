@@ -1,8 +1,7 @@
 /*
  * Tables of statistics (stats.h): columns for each kind of part, from which both the JSON and the summary are made.
  */
-#ifndef NCUBE_STATS_TABLE_H
-#define NCUBE_STATS_TABLE_H
+#pragma once
 
 #include "emu/stats/stats.h"
 
@@ -40,5 +39,3 @@ void stats_print_part(FILE *to, const struct stats_source *s, const char *title,
 /* Returns which part of virtual time that is; a / b, or 0. */
 double stats_share(const struct stats_source *s, uint64_t cycles);
 double stats_ratio(double a, double b);
-
-#endif

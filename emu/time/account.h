@@ -10,8 +10,7 @@
  * The plugin counts the cycles of that way (slots.h, entry_cycles). Without --stats it does not count; then the way is
  * 0 cycles long, and its time is part of the user code's.
  */
-#ifndef NCUBE_ACCOUNT_H
-#define NCUBE_ACCOUNT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -58,5 +57,3 @@ struct account_totals {
  * interrupt that is being handled, or EVENTQ_NEVER. */
 struct account_totals account_totals(const struct account *a, uint64_t now_cycles, uint64_t left_cycles,
                                      uint64_t handled_since);
-
-#endif

@@ -5,8 +5,7 @@
  * A clock here is a lower bound: the hart does nothing before it. So a clock that has advanced since may stay in the
  * heap with its old value; the scheduler reads it again when it becomes the first.
  */
-#ifndef NCUBE_CLOCKS_H
-#define NCUBE_CLOCKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ static inline uint32_t clocks_first(const struct clocks *c)
 
 /* The lowest clock of the other live harts; UINT64_MAX if there are none. */
 uint64_t clocks_second_cycles(const struct clocks *c);
-
-#endif

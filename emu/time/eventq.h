@@ -5,8 +5,7 @@
  * cycle by a property of the model, such as a channel number, so that the result does not depend on which event was
  * added first.
  */
-#ifndef NCUBE_EVENTQ_H
-#define NCUBE_EVENTQ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ uint32_t eventq_next_order(const struct eventq *q);
 
 /* Removes the first event from the queue, then calls its function. The queue must not be empty (asserted). */
 void eventq_run_one(struct eventq *q);
-
-#endif

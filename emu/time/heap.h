@@ -12,8 +12,7 @@
  * `before` says whether item a comes before item b. Callers pass a constant function, so that the compiler makes a copy
  * of the heap for each order and inlines the comparison.
  */
-#ifndef NCUBE_HEAP_H
-#define NCUBE_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ HEAP_INLINE void heap_remove(struct heap *h, uint32_t item, heap_order *before, 
     heap_put(h, place, last);
     heap_reorder(h, last, before, of);
 }
-
-#endif

@@ -68,8 +68,7 @@
  *
  * Any effect of a request on another hart must lie at least L after the request; the NCU model ensures that.
  */
-#ifndef NCUBE_SCHED_H
-#define NCUBE_SCHED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -201,5 +200,3 @@ struct sched_view {
     uint64_t next_cycles;   /* first event or request that has not been processed, or EVENTQ_NEVER */
 };
 struct sched_view sched_view(struct sched *s);
-
-#endif

@@ -2,8 +2,7 @@
  * The scheduler's data, for its parts: sched_process.c carries out events, requests and causes in order of time;
  * sched_grant.c grants harts their runs, and sched.c collects what they have done.
  */
-#ifndef NCUBE_SCHED_STATE_H
-#define NCUBE_SCHED_STATE_H
+#pragma once
 
 #include "emu/base/memory.h"
 #include "emu/time/account.h"
@@ -183,5 +182,3 @@ uint64_t sched_next_cycles(const struct sched *s);
 /* Processes everything that no running hart can come before. Returns true when nothing more is safe, false when the ops
  * say that all is finished. Sets *busy if anything was processed. */
 bool sched_process_all_safe(struct sched *s, bool *busy);
-
-#endif

@@ -2,8 +2,7 @@
  * Copies of files between images and the host, for `ncube disk`. Functions return 0, or -1 with one line in `error`
  * (ERROR_LINE_BYTES). What is copied appears under its name when it is complete.
  */
-#ifndef NCUBE_DISK_COPY_H
-#define NCUBE_DISK_COPY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ int disk_copy_out(struct pio_volumes *volumes, const struct disk_name *from, con
 /* Copies from a file of the host; "-": from standard input. block_bytes: of a new PIO file; 0: the default. */
 int disk_copy_in(struct pio_volumes *volumes, const char *from, const struct disk_name *to, uint32_t block_bytes,
                  char *error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES).
  */
-#ifndef NCUBE_DISK_TOOLS_H
-#define NCUBE_DISK_TOOLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ int disk_tools_create(const char *image, uint64_t bytes, uint32_t block_bytes, c
 
 /* Checks an image by e2fsck -p, which prints what it does. */
 int disk_tools_check(const char *image, char *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The volumes of a machine file, for commands that read and change images without a machine.
  */
-#ifndef NCUBE_MACHINE_VOLUMES_H
-#define NCUBE_MACHINE_VOLUMES_H
+#pragma once
 
 #include "emu/config/config.h"
 #include "emu/disk/pio_image.h"
@@ -17,5 +16,3 @@ struct machine_volumes {
  * Returns 0, or -1 with one line in `error` (ERROR_LINE_BYTES). The caller frees *m. */
 int machine_volumes_load(struct machine_volumes *m, const char *file, const char *images, char *error);
 void machine_volumes_free(struct machine_volumes *m);
-
-#endif

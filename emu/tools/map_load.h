@@ -6,8 +6,7 @@
  * places them: each program on a subcube of its own, the larger one first. Or the elements of B are the machine's
  * drives, in the order of the machine file.
  */
-#ifndef NCUBE_MAP_LOAD_H
-#define NCUBE_MAP_LOAD_H
+#pragma once
 
 #include <jansson.h>
 
@@ -35,5 +34,3 @@ bool map_load_add(struct map_load *l, int32_t a, int32_t b, uint64_t bytes, char
 /* Prints where the elements are, the busiest channel and the rate to expect; or gives them as JSON. */
 void map_load_print(const struct map_load *l);
 json_t *map_load_json(const struct map_load *l);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * In a picture a share is a cell: the darker, the more of the view's bytes are in the subfile.
  */
-#ifndef NCUBE_MAP_MATCH_H
-#define NCUBE_MAP_MATCH_H
+#pragma once
 
 #include <stdio.h>
 
@@ -45,5 +44,3 @@ void map_match_free(struct map_match *m);
 void map_match_print(const struct map_match *m, FILE *to, bool coloured, int most);
 /* Writes it as SVG, for light and dark backgrounds. title: a line of any bytes for each pattern. */
 void map_match_write_svg(const struct map_match *m, FILE *to, const char *const title[2]);
-
-#endif

@@ -2,8 +2,7 @@
  * What the elements of two patterns have in common, for `ncube map`: the pairs that share bytes, and the runs of these,
  * which are contiguous in the file and in both elements [P1 section 1.2, P3 section 5.2].
  */
-#ifndef NCUBE_MAP_MEET_H
-#define NCUBE_MAP_MEET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ struct plan *map_meet_plan(const struct pattern *const p[2], int32_t a, int32_t 
                            char *error, size_t error_bytes);
 /* The bytes that map_meet compares. */
 struct map_meeting map_meet_range(const struct pattern *const p[2], int64_t to);
-
-#endif

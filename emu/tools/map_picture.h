@@ -6,8 +6,7 @@
  * picture with a given row is shown coarser, with marks for cells that several elements share; if most are shared, or
  * without rows, only the beginning is shown.
  */
-#ifndef NCUBE_MAP_PICTURE_H
-#define NCUBE_MAP_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ void map_picture_write_svg(const struct map_picture *m, FILE *to, const char *co
 #define MAP_TEXT_COLOUR "#767676" /* as legible on white as on black */
 /* Writes a text of any bytes into an SVG, at a place in pixels. anchor: start, middle or end. */
 void map_picture_text(FILE *to, int x, int y, const char *anchor, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * channel. Arithmetic on a topology: no time passes, and no machine is booted. topo_route (topo.h)
  * computes each path, for the network as well.
  */
-#ifndef NCUBE_PATHS_H
-#define NCUBE_PATHS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ uint32_t paths_disjoint_by_theorem(const struct path *path, uint32_t n);
 
 /* Returns the number of paths through the busiest channel; 0 if no path has a channel. */
 uint32_t paths_busiest_channel(const struct path *path, uint32_t n);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * A message of class i always goes to I/O node i. Class i takes routing i * R / D, rounded down, as in [P0 Table 3].
  */
-#ifndef NCUBE_QUEUEING_H
-#define NCUBE_QUEUEING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ double queueing_constant_us(const struct queueing *q, uint64_t blocks);
 
 /* The same with I/O nodes that serve as the curve says, instead of in disk_us; its n is at least 1. */
 double queueing_turning_us(const struct queueing *q, const struct queueing_curve *curve, uint64_t blocks);
-
-#endif

@@ -5,8 +5,7 @@
  * What is written appears under its name when it is complete. Functions return 0, or -1 with one line in `error`
  * (ERROR_LINE_BYTES), which names the file once.
  */
-#ifndef NCUBE_STAR_FILES_H
-#define NCUBE_STAR_FILES_H
+#pragma once
 
 #include "emu/base/new_file.h"
 #include "emu/disk/pio_image.h"
@@ -40,5 +39,3 @@ int star_new_close(struct star_new *n, const char *suffix, int result, char *err
 
 /* Makes or replaces the .meta. */
 int star_files_put_meta(const char *name, const struct star_meta *m, char *error);
-
-#endif

@@ -2,8 +2,7 @@
  * Repairs what a writer has left that did not close a parallel file [P4 5.2.4: the VP's number in each entry of the
  * directory allows it]: from the entries' VPs, `next` and .first. Pure: works on the parts in memory.
  */
-#ifndef NCUBE_STAR_REPAIR_H
-#define NCUBE_STAR_REPAIR_H
+#pragma once
 
 #include "libpio/star/meta.h"
 
@@ -22,5 +21,3 @@ struct star_repair {
 /* Repairs it. nb_block: bytes of a VP in a row of NB, if the .meta does not say it (else 0): whole rows count.
  * Returns 0; -1: there is nothing to repair; or a negative errno: ENOMEM. */
 int star_repair(struct star_repair *r, int64_t nb_block);
-
-#endif

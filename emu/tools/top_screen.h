@@ -1,6 +1,5 @@
 /* The screen of `ncube top`. */
-#ifndef NCUBE_TOP_SCREEN_H
-#define NCUBE_TOP_SCREEN_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -13,5 +12,3 @@ typedef json_t *top_ask_fn(const void *ctx, char *error, size_t error_bytes);
 /* Shows reports on the terminal until the user ends it, which returns true; or false after a text in error, when there
  * is no report or the terminal's type is unknown. */
 bool top_show(top_ask_fn *ask, const void *ctx, uint32_t every_ms, char *error, size_t error_bytes);
-
-#endif

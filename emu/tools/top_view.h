@@ -2,8 +2,7 @@
  * What `ncube top` shows, as lines of text: tables of programs, nodes, channels, drives and their caches, from one
  * report of a machine, or from two, of which the difference is shown.
  */
-#ifndef NCUBE_TOP_VIEW_H
-#define NCUBE_TOP_VIEW_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -46,5 +45,3 @@ void top_states(char *text, size_t bytes, const json_t *now);
 /* Returns how many bytes of the text go into a line of so many columns (at least 1): all, or up to a space, best one
  * between two parts of the text. */
 size_t top_line_end(const char *text, size_t columns);
-
-#endif

@@ -26,8 +26,7 @@
  *
  * Equal runs give equal bytes. A NULL trace writes nothing.
  */
-#ifndef NCUBE_TRACE_H
-#define NCUBE_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -149,5 +148,3 @@ void trace_write_record(struct trace *t, const struct trace_record *r);
 
 /* Returns a word for what a node waits for (enum ncu_wait): "message", "reply". */
 const char *trace_wait_word(uint64_t why);
-
-#endif

@@ -5,8 +5,7 @@
  * trace that reaches its limit in between would have an arrow from or to nowhere. So an arrow waits until the slices of
  * both nodes have been written as far as it reaches; one that still waits at the end is left out.
  */
-#ifndef TRACE_ARROWS_H
-#define TRACE_ARROWS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void trace_arrows_add(struct trace_arrows *a, struct trace_arrow arrow);
  * in the order in which they were added. */
 void trace_arrows_show(struct trace_arrows *a, uint32_t node, uint64_t until,
                        void (*put)(void *ctx, const struct trace_arrow *arrow), void *ctx);
-
-#endif

@@ -2,8 +2,7 @@
  * What the files of Chrome's trace event format share: trace_chrome.c writes the file, trace_chrome_nodes.c the nodes'
  * tracks with their messages and requests, trace_chrome_devices.c those of channels and drives.
  */
-#ifndef NCUBE_TRACE_CHROME_H
-#define NCUBE_TRACE_CHROME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ void chrome_queue(struct trace *t, const struct trace_record *r);
 void chrome_drive(struct trace *t, const struct trace_record *r);
 /* Writes the rates of the intervals that have ended: of the last that counted, and 0 after it if one lies between. */
 void chrome_pass_intervals(struct trace *t, uint64_t now_cycles);
-
-#endif

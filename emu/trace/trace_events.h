@@ -2,8 +2,7 @@
  * Parts of an event in Chrome's trace event format, as trace_chrome.c writes it: each adds text to a piece, and writes
  * nothing.
  */
-#ifndef TRACE_EVENTS_H
-#define TRACE_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void event_wiring(struct piece *p, const struct topo_io_node *io);
 
 /* Returns "FWRITE" for N_FWRITE. */
 const char *event_op_name(uint64_t tag);
-
-#endif

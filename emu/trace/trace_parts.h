@@ -4,8 +4,7 @@
  * trace.c chooses the records, and trace_put.c keeps the limit. Between them, a writer turns one record into one or
  * more pieces of text, each of which is whole by itself, so that the trace can end after any of them.
  */
-#ifndef NCUBE_TRACE_PARTS_H
-#define NCUBE_TRACE_PARTS_H
+#pragma once
 
 #include <stdarg.h>
 #include <string.h>
@@ -93,5 +92,3 @@ void piece_put_list(struct piece *p, const char *format, va_list arguments);
 
 /* Two formats name calls. */
 const char *trace_call_name(uint32_t how);
-
-#endif

@@ -5,8 +5,7 @@
  *
  *   checking_open -> (harts) checking_stands ... -> checking_tell
  */
-#ifndef NCUBE_CHECKING_H
-#define NCUBE_CHECKING_H
+#pragma once
 
 #include "emu/state/machine_data.h"
 
@@ -22,5 +21,3 @@ void checking_note_arrival(struct machine *m, uint32_t address, uint32_t tag);
 /* At the end: prints what has been found, also of the nodes that have not ended. */
 void checking_tell(struct machine *m);
 void checking_close(struct machine *m);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Without the option nothing here does anything.
  */
-#ifndef NCUBE_CORES_H
-#define NCUBE_CORES_H
+#pragma once
 
 #include "emu/state/machine_data.h"
 
@@ -27,5 +26,3 @@ void cores_close(struct machine *m);
 
 /* struct sched_ops: stands. */
 bool cores_stand(void *machine, uint32_t running);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The one program of a machine that gdb debugs, or of which core files are written: m->debugged_job.
  */
-#ifndef NCUBE_DEBUGGED_H
-#define NCUBE_DEBUGGED_H
+#pragma once
 
 #include "emu/state/machine_data.h"
 #include "emu/debug/target.h"
@@ -22,5 +21,3 @@ void debugged_say_nodes(struct machine *m, void (*say)(void *to, const char *lin
 
 /* Finds an address in vertex.elf. Returns 0, or -1. */
 int debugged_find_symbol(struct machine *m, const char *name, uint64_t *pc);
-
-#endif

@@ -2,8 +2,7 @@
  * gdb on a machine: connects the stub (emu/debug/stub.h) with the machine's nodes and its one debugged program, and
  * answers what gdb's user asks about the machine. Nothing here does anything if the machine has no stub.
  */
-#ifndef NCUBE_DEBUGGER_H
-#define NCUBE_DEBUGGER_H
+#pragma once
 
 #include <poll.h>
 
@@ -45,5 +44,3 @@ bool debugger_stuck(struct machine *m, uint32_t id);
 
 /* struct sched_ops: stands. */
 bool debugger_stands(void *machine, uint32_t running);
-
-#endif

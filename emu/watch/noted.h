@@ -2,8 +2,7 @@
  * What --check notes while a program runs (checking.h): which files its processes have opened and where, and which
  * types of messages each node has awaited and got.
  */
-#ifndef NCUBE_NOTED_H
-#define NCUBE_NOTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ void noted_arrival(struct noted *n, uint32_t node, uint32_t type);
 
 /* Writes "awaited types 5 and any; 3 messages of type 5 and 1 of type 7 came". False: neither. */
 bool noted_types(const struct noted *n, uint32_t node, char *text, size_t bytes);
-
-#endif

@@ -2,8 +2,7 @@
  * Calls of programs that have failed somewhere in the libraries, or are to open a file, and have not returned yet: only
  * when they return is it known whether they have failed. A node stops where such a call returns (debug_area.h).
  */
-#ifndef NCUBE_UNFINISHED_H
-#define NCUBE_UNFINISHED_H
+#pragma once
 
 #include "emu/debug/target.h"
 #include "emu/state/user_calls.h"
@@ -45,5 +44,3 @@ bool unfinished_any(const struct unfinished_calls *u, uint32_t node);
 bool unfinished_has_failed(const struct unfinished *call, int64_t a0);
 /* Whether that is known from what it returns alone: not of those that return how much they have moved. */
 bool unfinished_result_tells(const struct unfinished *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* How the examples end when a call has failed. */
-#ifndef MUST_H
-#define MUST_H
+#pragma once
 
 #include <errno.h>
 #include <n_errno.h>
@@ -26,5 +25,3 @@ static inline void pio_complain(const char *program, const char *what)
 
     fprintf(stderr, "%s: %s: %s%s%s\n", program, what, strerror(error), where[0] ? ": " : "", where);
 }
-
-#endif

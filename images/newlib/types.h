@@ -2,8 +2,7 @@
  * Becomes newlib's <machine/_types.h>: the types of a file's identity wide enough for ext2 and for a machine
  * of many volumes, where newlib's defaults for RISC-V are 16 bits.
  */
-#ifndef _MACHINE__TYPES_H
-#define _MACHINE__TYPES_H
+#pragma once
 
 #include <machine/_default_types.h>
 
@@ -16,5 +15,3 @@ typedef unsigned long __ino_t;
 #define __machine_gid_t_defined 1
 #define __machine_uid_t_defined 1
 #define __machine_ino_t_defined 1
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The nodes of the shell's subcube on which programs may run: all but the shell's own, node 0.
  */
-#ifndef NCUBE_NSH_NODES_H
-#define NCUBE_NSH_NODES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ int nodes_all(void);
 int nodes_take(int nodes);
 /* Gives them back. */
 void nodes_release(int first, int nodes);
-
-#endif

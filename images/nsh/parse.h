@@ -10,8 +10,7 @@
  * Words are quoted as in sh: 'as it is', "as it is but for \" \\ and $?", \c. Outside of '' the text $? becomes the
  * last exit status.
  */
-#ifndef NCUBE_NSH_PARSE_H
-#define NCUBE_NSH_PARSE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ void parse_begin(struct parser *p, const char *line);
  * line has no more; -1: it is wrong, and p->why says how. */
 int parse_next(struct parser *p, struct pipeline *pipeline, int status);
 void parse_end(struct parser *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs what a line says. */
-#ifndef NCUBE_NSH_PROGRAMS_H
-#define NCUBE_NSH_PROGRAMS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ int run_pipeline(struct pipeline *p, int status);
 
 /* True once "exit" was run, with that status. */
 extern bool run_exits;
-
-#endif

@@ -1,6 +1,5 @@
 /* What the calls of <cfs.h> share. */
-#ifndef LIBPIO_CFS_CALLS_H
-#define LIBPIO_CFS_CALLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ struct abi_call cfs_tell(const char *call, const char *name);
 /* The next messages are of that group's context. */
 void cfs_tell_context(int context);
 void cfs_tell_end(const struct abi_call *before);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * Functions return >= 0, or a negative error (vertex/contract/errors.h; newlib's errno has the same numbers).
  */
-#ifndef LIBPIO_CFS_CLIENT_H
-#define LIBPIO_CFS_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ long cfs_move_start(struct cfs_open *f, bool write, void *buf, uint64_t n, uint6
 int64_t cfs_move_end(long id);
 /* 1: it has ended; 0. */
 int cfs_move_test(long id);
-
-#endif

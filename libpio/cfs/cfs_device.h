@@ -1,6 +1,5 @@
 /* What the calls of <cfs.h> need of the driver. */
-#ifndef LIBPIO_CFS_DEVICE_H
-#define LIBPIO_CFS_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ int cfs_device_place(struct cfs_open *f, bool write, uint64_t *at);
 int cfs_device_take(struct cfs_open *f, bool write, uint64_t n, uint64_t *at);
 /* Makes the file at least so long, with blocks for all of it; -ENOSPC: nothing has changed. */
 int cfs_device_size(struct cfs_open *f, uint64_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A move of bytes as its pieces, one for each block (cfs_moves.c), for those that have several under way (cfs_async.c).
  */
-#ifndef LIBPIO_CFS_MOVES_H
-#define LIBPIO_CFS_MOVES_H
+#pragma once
 
 #include "libpio/cfs/cfs_client.h"
 
@@ -33,5 +32,3 @@ void cfs_piece_begin(struct move *m);
 void cfs_piece_end(struct move *m);
 /* Returns what has moved. A file is as long as what was written to it without an error. */
 int64_t cfs_move_finish(struct move *m);
-
-#endif

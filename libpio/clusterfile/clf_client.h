@@ -27,8 +27,7 @@
  * bytes lie together there. Functions return >= 0, or a negative error (vertex/contract/errors.h; newlib's errno has
  * the same numbers).
  */
-#ifndef LIBPIO_CLF_CLIENT_H
-#define LIBPIO_CLF_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -354,5 +353,3 @@ uint32_t clf_list_make(const struct pattern *p, int64_t from, int64_t end, struc
 
 /* The type's bytes as a view. With clf_why's line. */
 int clf_type_view(clf_type type, int64_t displ, int64_t period, struct pattern **view);
-
-#endif

@@ -6,8 +6,7 @@
  * remove one file lock its name; those that make, remove or move folders, and renames, lock all names. These write
  * down what they are about to do, in PIO_CHANGE_NAME on the first volume, and change the first volume last.
  */
-#ifndef PIO_CHANGE_H
-#define PIO_CHANGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ int pio_folder_rename(const struct pio_layout *layout, const char *from, const c
 
 /* Settles what ended half way, if anything did: for a call that found parts missing. */
 int pio_change_settle(const char *volume);
-
-#endif

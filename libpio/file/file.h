@@ -1,8 +1,7 @@
 /*
  * An open PIO file: the entry of the PIO file table [P0 section 3], and the functions on it that the modules share.
  */
-#ifndef PIO_FILE_H
-#define PIO_FILE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -55,5 +54,3 @@ int pio_fail_at_volume(const struct pio_file *file, int volume, int error);
 
 /* Asks every volume for its subfile's size. Returns the logical size, or a negative errno. */
 int64_t pio_file_bytes(struct pio_file *file);
-
-#endif

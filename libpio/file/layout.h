@@ -20,8 +20,7 @@
  * of layout and k: two nodes that create a file at the same time write the same.
  * C is not part of it: each open chooses how many blocks are in flight.
  */
-#ifndef PIO_LAYOUT_H
-#define PIO_LAYOUT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -70,5 +69,3 @@ size_t pio_description_format(const struct pio_description *description, int ind
 
 /* Reads a description. 0, or -EPROTO if pio_description_format would not have written exactly these bytes. */
 int pio_description_parse(const char *text, size_t bytes, struct pio_description *description, int *index);
-
-#endif

@@ -8,8 +8,7 @@
  * That is the pattern "cyclic B D" of <pattern.h>, computed without it. Offsets and sizes are in bytes and >= 0.
  * Everything here is a function of its arguments.
  */
-#ifndef PIO_MAP_H
-#define PIO_MAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ int64_t pio_map_logical_end(const struct pio_map *map, int volume, int64_t subfi
 
 /* Logical size: the highest logical end of the D subfiles. A shorter subfile has a hole at its end. */
 int64_t pio_map_logical_bytes(const struct pio_map *map, const int64_t *subfile_bytes);
-
-#endif

@@ -4,8 +4,7 @@
  *   the view's windows    |   window    |   window    |   window    |
  *   transfer                    |-pass 0|---pass 1----|-pass 2-|          each but the last ends before the next begins
  */
-#ifndef PIO_PASSES_H
-#define PIO_PASSES_H
+#pragma once
 
 #include "libpio/file/transfer.h"
 
@@ -15,5 +14,3 @@ void pio_passes_begin(struct pio_transfer *t, enum pio_op op, struct pio_pieces 
 
 /* Finishes the transfer. Returns what pio_transfer_end does. */
 int64_t pio_passes_end(struct pio_transfer *t);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * A transfer owns its requests: D*C of them, so there is always a spare one.
  */
-#ifndef PIO_PENDING_H
-#define PIO_PENDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ static inline bool pio_queue_has(const struct pio_queue *queue, enum pio_op op)
 {
     return queue->n[op] > 0;
 }
-
-#endif

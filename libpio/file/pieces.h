@@ -6,8 +6,7 @@
  *
  * The bytes are the caller's; nothing here owns them.
  */
-#ifndef PIO_PIECES_H
-#define PIO_PIECES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ char *pio_pieces_whole(const struct pio_pieces *pieces, int64_t position, int64_
 void pio_pieces_gather(const struct pio_pieces *pieces, int64_t position, int64_t bytes, char *to);
 void pio_pieces_scatter(const struct pio_pieces *pieces, int64_t position, int64_t bytes, const char *from);
 void pio_pieces_clear(const struct pio_pieces *pieces, int64_t position, int64_t bytes);
-
-#endif

@@ -7,8 +7,7 @@
  * time. So a process that sees a subfile and afterwards no description has found a plain file; one that sees data
  * anywhere and afterwards a part missing has found a loss, and not a creation under way.
  */
-#ifndef PIO_STORE_H
-#define PIO_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -73,5 +72,3 @@ int pio_store_unlink(const char *name, const struct pio_description *description
 
 /* Whether what is found of the file is left of one that has been removed: 1, 0, or the volume's error. */
 int pio_store_is_unlinked(const char *name, const struct pio_description *description);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * What went wrong stays with the transfer; only lost acknowledgements concern all of them.
  */
-#ifndef PIO_TRANSFER_H
-#define PIO_TRANSFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ void pio_transfer_settle(struct pio_file *file);
 /* Returns the open file for a transfer of n bytes that its mode must allow; sets *error: -EBADF, -EINVAL, and -EIO once
  * acknowledgements were lost. */
 struct pio_file *pio_transfer_file(int pfd, enum pio_op op, size_t n, int *error);
-
-#endif

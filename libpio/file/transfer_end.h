@@ -1,6 +1,5 @@
 /* The end of a transfer: what the end of the file, holes and failures make of it. */
-#ifndef PIO_TRANSFER_END_H
-#define PIO_TRANSFER_END_H
+#pragma once
 
 #include "libpio/file/transfer.h"
 
@@ -13,5 +12,3 @@ int64_t pio_transfer_append_at(struct pio_file *file);
 /* Finishes the transfer. Returns the bytes moved from the start of the user's memory without a gap, or a negative errno
  * if there are none. */
 int64_t pio_transfer_end(struct pio_transfer *t);
-
-#endif

@@ -5,8 +5,7 @@
  * On a node transport_vertex.c provides it with Vertex's calls; on the host the tests provide a fake one.
  * Every function returns >= 0, or a negative errno. Paths are "//volume/name".
  */
-#ifndef PIO_TRANSPORT_H
-#define PIO_TRANSPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ struct pio_transport {
 
 /* The transport in use. transport_vertex.c sets it on a node. */
 extern const struct pio_transport *pio_transport;
-
-#endif

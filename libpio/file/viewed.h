@@ -10,8 +10,7 @@
  * Without a view the two are the file itself and the subfile, and the functions below say so: rw.c has one way for
  * both.
  */
-#ifndef PIO_VIEW_H
-#define PIO_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ int64_t pio_part_logical(const struct pio_file *file, int k, int64_t offset);
 
 /* NULL is allowed. The servers drop theirs with the subfiles. */
 void pio_view_free(struct pio_view *view);
-
-#endif

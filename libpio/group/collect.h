@@ -12,8 +12,7 @@
  *
  * Every function returns 0, unless another result is stated, or the negative error of the message that failed.
  */
-#ifndef NCUBE_GROUP_COLLECT_H
-#define NCUBE_GROUP_COLLECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ int collect_gather(struct group *g, const void *part, void *all, const int *byte
 int collect_scatter(struct group *g, const void *all, void *part, const int *bytes, int root, int type);
 int collect_all_gather(struct group *g, const void *part, void *all, const int *bytes, int type);
 int collect_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes, int type);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Reductions of long data, of which each member combines a part.
  */
-#ifndef NCUBE_GROUP_HALVES_H
-#define NCUBE_GROUP_HALVES_H
+#pragma once
 
 struct collect_reduction;
 struct group;
@@ -12,5 +11,3 @@ struct group;
 
 /* As collect_reduce, with the root's place or HALVES_ALL. */
 int halves_reduce(struct group *g, const struct collect_reduction *x, int root, int type);
-
-#endif

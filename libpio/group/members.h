@@ -2,8 +2,7 @@
  * The members of a group: their ranks, places and processes, and the binomial tree of collect.h. Inline, since each
  * cycle between a child's message and the parent's is one of every barrier.
  */
-#ifndef NCUBE_GROUP_MEMBERS_H
-#define NCUBE_GROUP_MEMBERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,5 +90,3 @@ static inline int collect_parent(int position)
 {
     return position & (position - 1);
 }
-
-#endif

@@ -7,8 +7,7 @@
  *
  * These are the operations of collect.h, paced. Those in which each waits for all say so by pace_in_step.
  */
-#ifndef NCUBE_GROUP_PACING_H
-#define NCUBE_GROUP_PACING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,5 +39,3 @@ int pace_reduce(struct group *g, const struct collect_reduction *x, int root, in
 int pace_scan(struct group *g, const struct collect_reduction *x, void *before, int type);
 int pace_gather(struct group *g, const void *part, void *all, const int *bytes, int root, int type);
 int pace_scatter(struct group *g, const void *all, void *part, const int *bytes, int root, int type);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The broadcast of long data, in pieces that follow each other. Arguments and results are those of collect_broadcast.
  */
-#ifndef NCUBE_GROUP_STREAM_H
-#define NCUBE_GROUP_STREAM_H
+#pragma once
 
 struct group;
 
@@ -17,5 +16,3 @@ int stream_by_hardware(struct group *g, void *buf, int bytes, int root, int type
 
 /* By messages from member to member. */
 int stream_in_pieces(struct group *g, void *buf, int bytes, int root, int type);
-
-#endif

@@ -15,8 +15,7 @@
  * All members of the group make the same calls in the same order. Functions return >= 0, or a negative error
  * (vertex/contract/errors.h), the same on all members unless it is of a message.
  */
-#ifndef NCUBE_GROUP_TWO_PHASE_H
-#define NCUBE_GROUP_TWO_PHASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ void two_phase_end(struct two_phase *t);
  * may overlap: of a byte that several write, the highest rank's stays.
  */
 int64_t two_phase_move(struct two_phase *t, bool writes, void *buf, int64_t n, int64_t at);
-
-#endif

@@ -1,6 +1,5 @@
 /* A call of two_phase.h while it is carried out, and its turns: in each, every holder has one window of its part. */
-#ifndef NCUBE_GROUP_TWO_PHASE_WINDOW_H
-#define NCUBE_GROUP_TWO_PHASE_WINDOW_H
+#pragma once
 
 #include "libpio/group/two_phase.h"
 
@@ -29,5 +28,3 @@ void two_phase_window_close(struct two_phase_call *c);
 
 /* The i-th turn. Errors of the store are noted in *c; those that are returned are of messages. */
 int two_phase_turn(struct two_phase *t, struct two_phase_call *c, int64_t i);
-
-#endif

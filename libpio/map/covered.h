@@ -1,6 +1,5 @@
 /* A set of bytes of a window, as a bit for each: what writes that are laid over each other have given. */
-#ifndef PATTERN_COVERED_H
-#define PATTERN_COVERED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ static inline int64_t covered_find(const uint64_t *covered, int64_t from, int64_
     }
     return end;
 }
-
-#endif

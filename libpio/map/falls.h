@@ -10,8 +10,7 @@
  *
  * The first error is kept, and all further calls do nothing.
  */
-#ifndef PATTERN_FALLS_H
-#define PATTERN_FALLS_H
+#pragma once
 
 #include "libpio/map/pattern.h"
 
@@ -55,5 +54,3 @@ int pattern_hand_over(struct pattern *p, int error, struct pattern **to);
 /* Hands over a view whose one element is what was built, by rank, unless that failed with `error`. Frees what the
  * builder has. */
 int pattern_finish_view(struct falls_build *b, int error, struct pattern *p, struct pattern **to);
-
-#endif

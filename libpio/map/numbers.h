@@ -1,6 +1,5 @@
 /* Arithmetic of whole numbers. */
-#ifndef PIO_NUMBERS_H
-#define PIO_NUMBERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ static inline int64_t gcd(int64_t a, int64_t b)
         }                                          \
         low_;                                      \
     })
-
-#endif

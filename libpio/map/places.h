@@ -8,8 +8,7 @@
  *
  * Without any of these (a view, few elements, or very many runs) all elements are tried.
  */
-#ifndef PATTERN_PLACES_H
-#define PATTERN_PLACES_H
+#pragma once
 
 #include "libpio/map/pattern.h"
 
@@ -25,5 +24,3 @@ int places_of_array(struct pattern *p, int dims, const struct dealt *dealt, int6
 int places_of_runs(struct pattern *p);
 
 void places_free(struct pattern *p);
-
-#endif

@@ -10,8 +10,7 @@
  * part; the next window is as long as about half as many nodes as allowed reach. So what it costs to go on is in
  * proportion to the runs that are transferred, and the same numbers give the same windows on every node.
  */
-#ifndef PATTERN_WINDOW_H
-#define PATTERN_WINDOW_H
+#pragma once
 
 #include "libpio/map/pattern.h"
 
@@ -83,5 +82,3 @@ int64_t plan_window_bytes(const struct plan_window *w, int64_t end);
 int64_t plan_window_file(const struct plan_window *w, int64_t k);
 /* Returns how many common bytes are from the window's end to `end`; a negative errno: as plan_make. */
 int64_t plan_window_ahead(const struct plan_window *w, int64_t end);
-
-#endif

@@ -9,8 +9,7 @@
  * The messages are in CONTEXT_GROUP, and each call has a type of its own there: nodes that make different calls wait,
  * and ncube's deadlock report names the calls.
  */
-#ifndef LIBPIO_GLOBAL_CALL_H
-#define LIBPIO_GLOBAL_CALL_H
+#pragma once
 
 #include <ndevices.h>
 #include <stdbool.h>
@@ -64,5 +63,3 @@ long global_read(struct group *nodes, const struct global_source *from, uint32_t
 
 /* FNV-1a of a string, on top of an earlier value. */
 uint32_t global_sum(uint32_t sum, const char *text);
-
-#endif

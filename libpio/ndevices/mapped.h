@@ -2,8 +2,7 @@
  * The mapped driver of nDEVICES [P1 section 2.6]: a descriptor whose bytes are one element of a file, by a pattern. It
  * lies on the driver that has the file, and calls that driver's pread and pwrite for each run of bytes.
  */
-#ifndef LIBPIO_MAPPED_H
-#define LIBPIO_MAPPED_H
+#pragma once
 
 #include "vertex/include/ndevices.h"
 
@@ -27,5 +26,3 @@ void mapped_free(struct mapped *m);
 const struct pattern *mapped_pattern(const struct mapped *m);
 /* The file below: what mapped_new was given. */
 const struct ndevice *mapped_below(const struct mapped *m, void **state);
-
-#endif

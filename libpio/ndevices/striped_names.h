@@ -1,8 +1,7 @@
 /*
  * The names of striped volumes: which paths are on one, and where the parts of their files are.
  */
-#ifndef LIBPIO_STRIPED_NAMES_H
-#define LIBPIO_STRIPED_NAMES_H
+#pragma once
 
 #include "libpio/file/pio.h"
 
@@ -19,5 +18,3 @@ const struct striped_volume *striped_find(const char *path, const char **name);
 
 /* Writes the path of the part on volume k to `part`. 0, or -ENAMETOOLONG. */
 int striped_part(const struct striped_volume *volume, int k, const char *name, char part[STRIPED_PATH_BYTES]);
-
-#endif

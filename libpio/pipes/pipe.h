@@ -25,8 +25,7 @@
  * Where a mapping orders an element's bytes otherwise than the stream (pattern_bits), a reader's slot is a number of
  * whole periods of its mapping, and a writer keeps what it has of a period of its mapping until it has all.
  */
-#ifndef LIBPIO_PIPE_H
-#define LIBPIO_PIPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -225,5 +224,3 @@ ssize_t pipe_write(struct pipe_end *e, const void *buf, size_t n);
 void pipe_end_writing(struct pipe_end *e);
 ssize_t pipe_read(struct pipe_end *e, void *buf, size_t n);
 void pipe_end_reading(struct pipe_end *e);
-
-#endif

@@ -2,8 +2,7 @@
  * What the client of a family of requests needs from a node, or from a test on the host, which has servers in its own
  * memory.
  */
-#ifndef LIBPIO_SERVER_CALLS_H
-#define LIBPIO_SERVER_CALLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ struct server_calls {
 };
 
 extern const struct server_calls server_calls;
-
-#endif

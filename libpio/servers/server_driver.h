@@ -2,8 +2,7 @@
  * What the drivers of families' trees have in common: which paths are theirs, who may do what, where lseek goes.
  * Inline: a driver is also in a segment of its own (images/program.ld).
  */
-#ifndef LIBPIO_SERVER_DRIVER_H
-#define LIBPIO_SERVER_DRIVER_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -72,5 +71,3 @@ static inline void server_stat(struct stat *st, const struct file_stat *from, ui
     st->st_mtime = from->mtime_s;
     st->st_ctime = from->ctime_s;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Folders in the trees of families' names: what their clients and drivers have in common. */
-#ifndef LIBPIO_SERVER_FOLDERS_H
-#define LIBPIO_SERVER_FOLDERS_H
+#pragma once
 
 #include <dirent.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ int server_folder_next(const void *records, long bytes, uint64_t *at, struct fil
 void server_folder_entry(const struct file_dirent *from, struct dirent *to);
 /* Writes the path of an open folder; NULL: it is a file. Returns its length; -N_ENOTDIR, -N_ERANGE. */
 int server_folder_path(const char *prefix, const char *folder, char *path, size_t bytes);
-
-#endif

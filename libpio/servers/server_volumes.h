@@ -1,7 +1,6 @@
 /* The volumes whose servers a family's client asks, which the machine file names: a line of the text of striped volumes
  * (vertex/contract/system.h). */
-#ifndef LIBPIO_SERVER_VOLUMES_H
-#define LIBPIO_SERVER_VOLUMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ struct server_volumes {
 
 /* Reads the family's line, which begins with `word`. What it finds is kept for ever. Without memory there are none. */
 void server_volumes_read(const char *word, struct server_volumes *v);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Which mode a call can have, as one node sees it [P4 Table 1, 5.2, 5.3]. Pure. All nodes then take the slowest.
  */
-#ifndef LIBPIO_STAR_DETECT_H
-#define LIBPIO_STAR_DETECT_H
+#pragma once
 
 #include "libpio/star/segments.h"
 
@@ -20,5 +19,3 @@ enum cs_mode star_detect(const struct star_segments *s, enum cs_mode mode, const
 
 /* Of a seek of all VPs to one offset (5.5), and of a file that is opened at that offset. */
 enum cs_mode star_detect_seek(const struct star_segments *s, int64_t at);
-
-#endif

@@ -13,8 +13,7 @@
  *   reason TEXT              may be there: what ended the NB segment
  *   end
  */
-#ifndef LIBPIO_STAR_META_H
-#define LIBPIO_STAR_META_H
+#pragma once
 
 #include <stddef.h>
 
@@ -45,5 +44,3 @@ size_t star_meta_format(const struct star_meta *m, char *text);
 
 /* Reads a text. 0, or -EPROTO if star_meta_format would not write exactly these bytes, or numbers are out of range. */
 int star_meta_parse(const char *text, size_t bytes, struct star_meta *m);
-
-#endif

@@ -5,8 +5,7 @@
  * phases (del Rosario, Bordawekar, Choudhary 1993): the nodes exchange parts, so that each reads or writes whole
  * striping units, unit u node u mod P. The bytes in the file are the same.
  */
-#ifndef LIBPIO_STAR_ROW_MOVE_H
-#define LIBPIO_STAR_ROW_MOVE_H
+#pragma once
 
 #include "libpio/star/star_file.h"
 
@@ -20,5 +19,3 @@ bool star_moves_directly(const struct cs_file *f, int64_t block);
 
 /* Frees what two phases have of the file. */
 void star_exchange_free(struct cs_file *f);
-
-#endif

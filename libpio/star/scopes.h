@@ -2,8 +2,7 @@
  * with, where, everywhere and the elemental code of CS_EACH [P4 3.1, 5.2: CS__everywhere]: which shape is the current
  * one, and which of its VPs are active.
  */
-#ifndef LIBPIO_STAR_SCOPES_H
-#define LIBPIO_STAR_SCOPES_H
+#pragma once
 
 #include "libpio/star/cstar.h"
 
@@ -23,5 +22,3 @@ extern void (*star_each_ends)(void);
 
 /* The program ends: no scope is in effect. */
 void star_scopes_end(void);
-
-#endif

@@ -5,8 +5,7 @@
  *   | NB: nb_rows rows of N blocks of nb_block bytes | CB: rows of N blocks of cb_block bytes, cb_bytes of each VP |
  *   0                                                E1                                                            E2
  */
-#ifndef LIBPIO_STAR_SEGMENTS_H
-#define LIBPIO_STAR_SEGMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ struct star_row star_segments_row(const struct star_segments *s, int64_t at);
 void star_segments_grow(struct star_segments *s, enum cs_mode mode, int64_t end);
 /* The streams are to have at most `end` bytes. */
 void star_segments_cut(struct star_segments *s, int64_t end);
-
-#endif

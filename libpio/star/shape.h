@@ -4,8 +4,7 @@
  * VP i is the row-major rank of its coordinates. Without a grid node p has the VPs p * ceil(N / P) on; with one, a cell
  * of ceil(e / g) of each dimension, whose VPs have local numbers in row-major order.
  */
-#ifndef LIBPIO_STAR_SHAPE_H
-#define LIBPIO_STAR_SHAPE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ bool star_shape_same(const struct cs_shape *a, const struct cs_shape *b);
 /* The pattern of a row of blocks of `block` bytes from file byte `displacement` on: its element p has the blocks of
  * node p's VPs. 0, or a negative errno of <pattern.h>. */
 int star_shape_pattern(const struct cs_shape *s, long block, int64_t displacement, struct pattern **p);
-
-#endif

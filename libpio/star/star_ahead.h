@@ -2,8 +2,7 @@
  * Reading ahead of pieces of a file [P4 8], which are all as long: where a node has read two pieces that are as far
  * apart as the two before, up or down, the next one is read while the node computes.
  */
-#ifndef LIBPIO_STAR_STAR_AHEAD_H
-#define LIBPIO_STAR_STAR_AHEAD_H
+#pragma once
 
 #include "libpio/star/store.h"
 
@@ -23,5 +22,3 @@ int64_t star_ahead_read(struct star_ahead *a, const struct star_store *store, in
 
 /* Ends what is under way, and forgets it: before the file changes, or is closed. */
 void star_ahead_stop(struct star_ahead *a, const struct star_store *store);
-
-#endif

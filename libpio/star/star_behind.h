@@ -2,8 +2,7 @@
  * A write that goes on while the node computes [P4 8: write-behind], of a row or a superblock that is full. Its outcome
  * is known when it has ended: then it is the file's error, as if the next call had met it.
  */
-#ifndef LIBPIO_STAR_STAR_BEHIND_H
-#define LIBPIO_STAR_STAR_BEHIND_H
+#pragma once
 
 #include "libpio/star/store.h"
 
@@ -21,5 +20,3 @@ int star_behind_start(struct star_behind *b, const struct star_store *store, int
 
 /* Ends it, if one is under way. 0, or a negative errno. */
 int star_behind_end(struct star_behind *b, const struct star_store *store, int handle);
-
-#endif

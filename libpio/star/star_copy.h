@@ -2,8 +2,7 @@
  * Copies of items. Most are 8 bytes long and lie on multiples of 8. A compiler that does not know that copies byte by
  * byte, which takes a node ten times as long.
  */
-#ifndef LIBPIO_STAR_STAR_COPY_H
-#define LIBPIO_STAR_STAR_COPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ static inline void star_copy(char *to, const char *from, int64_t n)
     else
         memcpy(to, from, (size_t)n);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * An open parallel file, as one node has it. The table of all is in star_table.c.
  */
-#ifndef LIBPIO_STAR_STAR_FILE_H
-#define LIBPIO_STAR_STAR_FILE_H
+#pragma once
 
 #include "libpio/star/meta.h"
 #include "libpio/star/shape.h"
@@ -67,5 +66,3 @@ struct cs_file *star_file_at(int index); /* 0 .. STAR_FILES - 1; NULL: none */
 int star_fail(int error);
 int star_fail_at(const char *name, const char *part, int error);
 const char *star_failed_name(void);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * What a node keeps in memory does not grow with the file: a block and an entry of each VP, and some superblocks.
  */
-#ifndef LIBPIO_STAR_STAR_IB_H
-#define LIBPIO_STAR_STAR_IB_H
+#pragma once
 
 #include "libpio/star/star_ahead.h"
 #include "libpio/star/star_file.h"
@@ -217,5 +216,3 @@ int star_entries_flush(struct cs_file *f);
 void star_entries_settle(struct cs_file *f);
 /* One more than the highest superblock in use. */
 int64_t star_entries_used(const struct cs_file *f);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * star_nodes.c stands on <group.h>; what it takes of <nself.h> is in star_modes.c.
  */
-#ifndef LIBPIO_STAR_STAR_NODES_H
-#define LIBPIO_STAR_STAR_NODES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ int star_modes_begin(int first, int nodes);
 /* From here on this node's calls about files are its own; those of all again. */
 void star_modes_local(void);
 void star_modes_global(void);
-
-#endif

@@ -2,8 +2,7 @@
  * The parts of a parallel file by their names: the data, .meta, .first and .dir; and what is written of them when the
  * mode changes.
  */
-#ifndef LIBPIO_STAR_STAR_PARTS_H
-#define LIBPIO_STAR_STAR_PARTS_H
+#pragma once
 
 #include "libpio/star/star_file.h"
 
@@ -23,5 +22,3 @@ int star_put_meta(const struct cs_file *f, const struct star_meta *m);
 /* All nodes go to `mode` to write [P4 5.2.3]: node 0 writes a .meta, which says where the segments end, so that they
  * are found after a crash; to IB, all open .dir, which node 0 makes. Once for each mode. 0, or an error of one node. */
 int star_transition(struct cs_file *f, enum cs_mode mode);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The transfers of NB and CB mode, once the nodes have agreed on one, and the collective buffer.
  */
-#ifndef LIBPIO_STAR_STAR_TRANSFER_H
-#define LIBPIO_STAR_STAR_TRANSFER_H
+#pragma once
 
 #include "libpio/star/star_file.h"
 
@@ -29,5 +28,3 @@ int star_make_buffer(struct cs_file *f);
 
 /* Keeps an error: what this node has not written of a row that begins at a VP's offset. */
 void star_note(struct cs_file *f, int error, int64_t at);
-
-#endif

@@ -5,8 +5,7 @@
  * A file has parts, by suffix: "" the data, ".meta" a short text. Every function returns >= 0, or a negative errno.
  * The calls are this node's own: the caller has seen to it that the program is in local mode.
  */
-#ifndef LIBPIO_STAR_STORE_H
-#define LIBPIO_STAR_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ struct star_store {
 const struct star_store *star_store_of(const char **name);
 
 extern const struct star_store star_store_pio, star_store_unix;
-
-#endif

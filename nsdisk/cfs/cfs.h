@@ -25,8 +25,7 @@
  * A block is allocated with what other files have left in it. So until it is written it reads as zeros, by its bit; and
  * N, N.w and N.h are private (EXT2_PRIVATE), so that requests of files reach nothing of it.
  */
-#ifndef NSDISK_CFS_H
-#define NSDISK_CFS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -220,5 +219,3 @@ static inline bool cfs_bit(const uint8_t *bits, uint32_t i)
 {
     return bits[i >> 3] >> (i & 7) & 1;
 }
-
-#endif

@@ -19,8 +19,7 @@
  * A view shows a client those bytes of a part that it has of it [P3 section 6.3]: it is what N_FVIEW makes of a file
  * (nsdisk/serve/view.h), and reads and writes through it go the same way (view_read, merge_write_view).
  */
-#ifndef NSDISK_CLF_SERVER_H
-#define NSDISK_CLF_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,5 +160,3 @@ void clf_parts_free(struct clf_server *clf);
 int clf_part_open(struct clf_call *c, struct clf_part *part, bool make);
 /* Most bytes behind N_CLF_ATTACH. */
 extern const uint32_t clf_attach_most_bytes;
-
-#endif

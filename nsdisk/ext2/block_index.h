@@ -6,8 +6,7 @@
  * An entry is a member of the caller's block, and is in the ring all its life; in the hash only while its number means
  * something. In a header, so that finding a block costs no call.
  */
-#ifndef NSDISK_BLOCK_INDEX_H
-#define NSDISK_BLOCK_INDEX_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -86,5 +85,3 @@ static inline void index_remove(struct block_index *x, struct index_entry *e)
         at = &(*at)->hash_next;
     *at = e->hash_next;
 }
-
-#endif

@@ -11,8 +11,7 @@
  * or written: a read that follows a started write of the same sectors finds its bytes, and a command that is done
  * proves that those before it are done.
  */
-#ifndef NSDISK_BLOCKDEV_H
-#define NSDISK_BLOCKDEV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ static inline int blockdev_wait(const struct blockdev *dev, struct blockdev_comm
         dev->wait(dev->ctx, c);
     return c->status;
 }
-
-#endif

@@ -24,8 +24,7 @@
  * pointer leads to garbage, and e2fsck -p can repair by itself what a crash leaves: names of inodes not in use,
  * wrong counts, lost space.
  */
-#ifndef NSDISK_CACHE_H
-#define NSDISK_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,5 +138,3 @@ uint32_t cache_list_dirty(struct cache *c, struct cache_block *const **list);
 bool cache_has_mismatch(const struct cache *c);
 uint32_t cache_dirty_blocks(const struct cache *c);
 uint32_t cache_held_blocks(const struct cache *c); /* for tests: 0 between requests */
-
-#endif

@@ -28,8 +28,7 @@
  * take stay dirty, as metadata does, so that no pointer to them is written; every flush tries them again. They do not
  * make room for others.
  */
-#ifndef NSDISK_DATA_CACHE_H
-#define NSDISK_DATA_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -172,5 +171,3 @@ void data_cache_tell_evictions(struct data_cache *d,
 void data_cache_keep(struct data_cache *d, uint32_t part, const uint8_t *bytes);
 /* How many blocks have nothing. */
 uint32_t data_cache_free_blocks(const struct data_cache *d);
-
-#endif

@@ -7,8 +7,7 @@
  * On the fiber, functions wait for commands, and askers may have changed everything when they go on: they look again
  * for what they need, and keep no block or transfer across a wait. A transfer that is landing is the fiber's alone.
  */
-#ifndef NSDISK_DATA_CACHE_STATE_H
-#define NSDISK_DATA_CACHE_STATE_H
+#pragma once
 
 #include "nsdisk/ext2/data_cache.h"
 
@@ -240,5 +239,3 @@ void data_ask_go_on_write(struct data_cache *d, struct data_waiter *w, int error
 void data_ask_anew(struct data_cache *d, uint32_t first, uint32_t count);
 /* Goes on with those whose turn has come. */
 void data_ask_turn(struct data_cache *d);
-
-#endif

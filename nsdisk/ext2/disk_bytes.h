@@ -3,8 +3,7 @@
  * structure, so a corrupt one can at worst yield a wrong number. Every field of ext2 is naturally aligned,
  * which lets the compiler use one load or store; the caller checks offsets that come from the disk.
  */
-#ifndef NSDISK_DISK_BYTES_H
-#define NSDISK_DISK_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ static inline bool disk_get_bit(const uint8_t *bits, uint32_t i)
 {
     return bits[i >> 3] >> (i & 7) & 1;
 }
-
-#endif

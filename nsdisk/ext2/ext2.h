@@ -26,8 +26,7 @@
  * value; the volume is marked as having errors, and the call returns -N_EIO. A volume without a supported feature is
  * read-only or not mounted.
  */
-#ifndef NSDISK_EXT2_H
-#define NSDISK_EXT2_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -424,5 +423,3 @@ int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to);
 int ext2_symlink(struct ext2 *fs, struct ext2_path path, struct ext2_path text);
 int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode);
 int ext2_rmdir(struct ext2 *fs, struct ext2_path path);
-
-#endif

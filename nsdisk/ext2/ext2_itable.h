@@ -4,8 +4,7 @@
  *
  *   ext2_copy_make -> ext2_copy_load, or fields set by the caller -> ext2_inode_store -> ext2_copy_drop
  */
-#ifndef NSDISK_EXT2_ITABLE_H
-#define NSDISK_EXT2_ITABLE_H
+#pragma once
 
 #include "nsdisk/ext2/ext2.h"
 
@@ -28,5 +27,3 @@ void ext2_unnamed_add(struct ext2_inode *inode);
 void ext2_unnamed_remove(struct ext2_inode *inode);
 /* After a flush has brought their names to the disk: gives the unnamed inodes their links. */
 int ext2_publish_unnamed(struct ext2 *fs);
-
-#endif

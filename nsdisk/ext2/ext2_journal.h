@@ -15,8 +15,7 @@
  * A volume that has a journal already (made by mke2fs -O has_journal, or left by e2fsck) keeps it; an empty one is
  * used: its own superblock says when there is something in it.
  */
-#ifndef NSDISK_EXT2_JOURNAL_H
-#define NSDISK_EXT2_JOURNAL_H
+#pragma once
 
 #include "nsdisk/ext2/ext2.h"
 
@@ -40,5 +39,3 @@ int ext2_journal_open(struct ext2 *fs, struct ext2_journal *j);
 int ext2_journal_commit(struct ext2_journal *j);
 /* Removes the journal, whether or not the change was committed; one that the volume had before stays. */
 int ext2_journal_close(struct ext2_journal *j);
-
-#endif

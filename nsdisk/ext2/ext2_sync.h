@@ -1,8 +1,7 @@
 /*
  * The extents that are freed, but that something on the disk may still point to: they wait for the next sync.
  */
-#ifndef NSDISK_EXT2_SYNC_H
-#define NSDISK_EXT2_SYNC_H
+#pragma once
 
 #include "nsdisk/ext2/ext2.h"
 
@@ -13,5 +12,3 @@
 int ext2_note_freed(struct ext2 *fs, uint32_t first, uint32_t count, bool inodes);
 /* True if the block waits for a sync. */
 bool ext2_is_freed(const struct ext2 *fs, uint32_t block);
-
-#endif

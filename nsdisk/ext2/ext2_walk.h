@@ -1,8 +1,7 @@
 /*
  * Shared by the operations on names: a walk resolves a path to the directory that has, or would have, its last name.
  */
-#ifndef NSDISK_EXT2_WALK_H
-#define NSDISK_EXT2_WALK_H
+#pragma once
 
 #include "nsdisk/ext2/ext2.h"
 
@@ -32,5 +31,3 @@ int ext2_name_add(struct ext2_inode *dir, const struct ext2_walk *w, struct ext2
 int ext2_name_remove(struct ext2_inode *dir, const struct ext2_walk *w);
 /* Takes one name away from an inode; the caller still holds it. For a directory also its own ".". */
 int ext2_links_drop(struct ext2_inode *inode);
-
-#endif

@@ -14,8 +14,7 @@
  * it [P3 section 7.4.3]. A block that has to go to make room goes to another manager (peers.h). One that writes some
  * bytes of a block of 4 KB reads the rest of it first.
  */
-#ifndef NSDISK_MANAGER_H
-#define NSDISK_MANAGER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -50,5 +49,3 @@ void cached_meet(const int *node, uint32_t n, uint32_t own);
 /* Drops what is cached of a file. */
 void cached_drop(uint64_t handle);
 void cached_count(struct clf_manager *told);
-
-#endif

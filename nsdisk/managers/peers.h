@@ -9,8 +9,7 @@
  * So a block is in one manager's memory at most, but for copies that nobody asks for any more. All are clean, so any
  * of these messages may be in vain. Each tells the sender's load.
  */
-#ifndef NSDISK_PEERS_H
-#define NSDISK_PEERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ uint64_t peers_forwarded(void);
 /* Types of messages in CONTEXT_GROUP, behind those of clusterfile.h. */
 #define PEER_TYPE       0x1100
 #define PEER_TYPE_REPLY 0x1101
-
-#endif

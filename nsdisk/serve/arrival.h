@@ -4,8 +4,7 @@
  * A request lies at the start of an area, and the reply to it behind it, unless that is short. A source is a node, and
  * a procid from bit 16 up.
  */
-#ifndef NSDISK_ARRIVAL_H
-#define NSDISK_ARRIVAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -111,5 +110,3 @@ static inline void arrival_answer_write(const struct replies *replies, const str
     memcpy(&r, a->bytes, sizeof r);
     arrival_answer(replies, a, r.seq, r.bytes);
 }
-
-#endif

@@ -14,8 +14,7 @@
  * that no family has is answered with -N_ENOSYS, a message too short for a sequence number with -N_EPROTO. In-order
  * service has no families: it answers one request before it takes the next, so nothing could wait for anything.
  */
-#ifndef NSDISK_FAMILY_H
-#define NSDISK_FAMILY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ struct family_work {
 /* Has w->run called on a drive's fiber, for a request of that type (which the trace names with the drive's commands).
  * 0; -N_ENODEV: no such drive, or no volume on it; -N_EIO: the drive is dead. */
 int family_run(struct loop *l, uint32_t drive, struct family_work *w, int from, int type);
-
-#endif

@@ -2,8 +2,7 @@
  * What families of requests with names of their own have in common: the names are files of a volume's tree, and the
  * family's private folder in its root is not to be seen. On the volume's fiber.
  */
-#ifndef NSDISK_FAMILY_NAMES_H
-#define NSDISK_FAMILY_NAMES_H
+#pragma once
 
 #include "nsdisk/ext2/ext2.h"
 #include "vertex/contract/proto.h"
@@ -19,5 +18,3 @@ struct file_stat family_name_stat(const struct ext2_inode *inode, uint32_t block
  * the hidden folder. Returns their bytes; 0: there are no more. */
 int64_t family_name_list(struct ext2 *fs, struct ext2_path folder, uint64_t at, const char *hidden, uint8_t *records,
                          size_t room);
-
-#endif

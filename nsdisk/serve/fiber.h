@@ -8,8 +8,7 @@
  *
  * fn never returns.
  */
-#ifndef NSDISK_FIBER_H
-#define NSDISK_FIBER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ void fiber_leave(struct fiber *f);
 
 /* The most bytes of its stack that it has used. FIBER_STACK_BYTES: it may have overflowed. */
 size_t fiber_deepest(const struct fiber *f);
-
-#endif

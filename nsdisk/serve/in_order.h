@@ -12,8 +12,7 @@
  *
  * Only writes that wait for one file are taken out of the queue together, so nothing else ever comes out of its turn.
  */
-#ifndef NSDISK_IN_ORDER_H
-#define NSDISK_IN_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ struct in_order {
 
 /* Serves until N_SHUTDOWN from the front end. The reply to it is the caller's. */
 void in_order_run(struct in_order *o);
-
-#endif

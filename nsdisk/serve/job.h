@@ -1,6 +1,5 @@
 /* What waits for a volume, and is done on its fiber (loop.h): a request of a file, or other work. */
-#ifndef NSDISK_JOB_H
-#define NSDISK_JOB_H
+#pragma once
 
 #include <sys/queue.h>
 
@@ -35,5 +34,3 @@ struct job {
     struct aside *aside;     /* its record, on a volume that puts reads aside (loop_aside.c); else NULL */
 };
 STAILQ_HEAD(job_queue, job);
-
-#endif

@@ -30,8 +30,7 @@
  * A request to a busy volume that finds no place stays in the landing area; no message is read until it is
  * served. What Vertex has received waits there, and the rest in the network.
  */
-#ifndef NSDISK_LOOP_H
-#define NSDISK_LOOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ struct loop_statistics {
     size_t stack_most;      /* bytes of the deepest stack */
 };
 struct loop_statistics loop_statistics(const struct loop *l);
-
-#endif

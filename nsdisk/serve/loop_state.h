@@ -2,8 +2,7 @@
  * The loop's data, for its parts: loop.c receives requests and runs fibers, loop_aside.c has those that wait without a
  * fiber, loop_families.c gives requests to their families, loop_disk.c starts commands and waits for them.
  */
-#ifndef NSDISK_LOOP_STATE_H
-#define NSDISK_LOOP_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -151,5 +150,3 @@ bool loop_collect(struct loop *l, bool wait);
 
 /* Leaves the fiber until go_on is set. */
 void loop_leave(struct volume *v);
-
-#endif

@@ -14,8 +14,7 @@
  * Where a command fails, the group ends. The caller serves the writes that are not answered one after the other, so
  * each finds its own count or error.
  */
-#ifndef NSDISK_MERGE_H
-#define NSDISK_MERGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ void merge_end(struct merge *m);
  * first: as ext2_write; -N_EFBIG: the file would have to be too large. */
 int64_t merge_write_view(struct merge *m, const struct view *view, struct ext2_inode *inode, uint64_t offset,
                          const void *buf, uint32_t bytes);
-
-#endif

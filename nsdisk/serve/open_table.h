@@ -15,8 +15,7 @@
  *
  * The table holds one reference to each open inode; it passes to the caller when an entry is removed.
  */
-#ifndef NSDISK_OPEN_TABLE_H
-#define NSDISK_OPEN_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ void open_table_share(struct open_table *t, uint64_t client, uint32_t procid);
 bool open_table_disown(struct open_file *file, uint64_t client);
 /* Frees the entry and its views; the caller puts the inode. */
 struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory that nsdisk takes when it starts. */
-#ifndef NSDISK_PAGES_H
-#define NSDISK_PAGES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ static inline void pages_touch(uint8_t *bytes, size_t n)
     for (size_t at = 0; at < n; at += PAGE_BYTES)
         ((volatile uint8_t *)bytes)[at] = 0;
 }
-
-#endif

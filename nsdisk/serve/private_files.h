@@ -2,8 +2,7 @@
  * Files that belong to a family of requests (EXT2_PRIVATE): no request of the family of files reaches them (serve.c).
  * Their folders are private, too, so that no request moves one away. On the volume's fiber.
  */
-#ifndef NSDISK_PRIVATE_FILES_H
-#define NSDISK_PRIVATE_FILES_H
+#pragma once
 
 #include "nsdisk/ext2/ext2.h"
 #include "nsdisk/serve/serve.h"
@@ -16,5 +15,3 @@ int private_file(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out
 /* Opens one that is there. 1, and *out is to be put; 0: there is none, or one that was being made when the machine
  * ended. -N_EPROTO: it is no private file. */
 int private_file_find(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out);
-
-#endif

@@ -5,8 +5,7 @@
  * A request is decoded first: its length, names, identifier and rights are checked against the table of operations
  * in serve.c, and only then is it carried out. Nothing in it is trusted.
  */
-#ifndef NSDISK_SERVE_H
-#define NSDISK_SERVE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ struct ext2 *server_volume(struct server *s, uint32_t drive);
 int server_has_private(struct server *s, uint32_t drive);
 /* Why a drive has no volume: -N_ENODEV, or -N_EIO if it did not answer; 0: it has one. */
 int server_volume_error(const struct server *s, uint32_t drive);
-
-#endif

@@ -2,8 +2,7 @@
  * A server's data, for its parts: serve.c decodes requests and carries out those on open files, serve_names.c those on
  * names and attributes.
  */
-#ifndef NSDISK_SERVE_STATE_H
-#define NSDISK_SERVE_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -65,5 +64,3 @@ struct file_stat serve_stat_of(const struct server *s, const struct ext2_inode *
 invoke_fn invoke_stat_name, invoke_read_name, invoke_make, invoke_unlink, invoke_rename, invoke_link, invoke_mkdir,
     invoke_rmdir, invoke_access, invoke_symlink, invoke_readlink, invoke_set_attributes, invoke_set_attributes_of_name,
     invoke_statfs;
-
-#endif

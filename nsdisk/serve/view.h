@@ -8,8 +8,7 @@
  *
  * A view belongs to its open file and is dropped with it.
  */
-#ifndef NSDISK_VIEW_H
-#define NSDISK_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ int64_t view_scatter(const struct view *view, int64_t from, int64_t to, void *fi
  * before the first that was not, or the error that stopped the first: as ext2_read. */
 int64_t view_read(const struct view *view, uint8_t *sieve, struct ext2_inode *inode, uint64_t offset, void *buf,
                   uint32_t bytes);
-
-#endif

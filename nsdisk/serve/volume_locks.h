@@ -8,8 +8,7 @@
  * The service says by serve_hold_replies that it can send replies later. While any is held back, its replies go by way
  * of held_reply, which then looks whether a lock has become free. Where none is held back, nothing looks.
  */
-#ifndef NSDISK_VOLUME_LOCKS_H
-#define NSDISK_VOLUME_LOCKS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ int64_t invoke_lock(struct server *s, struct call *c);
 
 /* Forgets all who wait, without a reply. */
 void locks_end(struct server *s);
-
-#endif

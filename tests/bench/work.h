@@ -7,8 +7,7 @@
  *   chase      pointers that lead through 4 MB, one in each 64 bytes, in random order
  *   stream     2 MB, read and written from end to end
  */
-#ifndef NCUBE_BENCH_WORK_H
-#define NCUBE_BENCH_WORK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -96,5 +95,3 @@ WORK_FUNCTION stream_work(uint64_t turns, uint64_t *memory)
             memory[k] += i;
     return memory[7] + 1;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The front end against a machine that the test plays, of 2^3 nodes and two I/O nodes with three drives: it records the
  * messages of the front end and, unless a single test does so itself, answers them as Vertex and nsdisk would.
  */
-#ifndef NCUBE_TEST_FRONT_PLAY_H
-#define NCUBE_TEST_FRONT_PLAY_H
+#pragma once
 
 #include "emu/front/front.h"
 #include "tests/emu/tiny_elf.h"
@@ -54,5 +53,3 @@ void shut_down(uint32_t node, int32_t status);
 void run_until_loaded(void);
 void shut_all_down(void);
 void expect_wait(const char *expected);
-
-#endif

@@ -3,8 +3,7 @@
  * text, 0x11000 data, 0x12000 promised, 0x13000 text that can be written; the root is page 1. A loop in the table lies
  * at 1 GB.
  */
-#ifndef TESTS_EMU_GDB_TARGET_H
-#define TESTS_EMU_GDB_TARGET_H
+#pragma once
 
 #include "emu/debug/commands.h"
 
@@ -21,5 +20,3 @@ struct gdb_target {
 /* Makes it, with a session that has just begun; g stays where it is. Frees it. */
 void gdb_target_make(struct gdb_target *g);
 void gdb_target_free(struct gdb_target *g);
-
-#endif

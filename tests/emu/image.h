@@ -1,6 +1,5 @@
 /* Sparse image files with ext2's magic number and nothing else, for the drive's tests. */
-#ifndef NCUBE_TEST_IMAGE_H
-#define NCUBE_TEST_IMAGE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -22,5 +21,3 @@ static inline void image_make(char path[IMAGE_PATH_BYTES], uint64_t bytes)
     }
     close(fd);
 }
-
-#endif

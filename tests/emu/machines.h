@@ -1,6 +1,5 @@
 /* Machines for the tests: wired in memory, no file. Header-only, since each test is a program of its own. */
-#ifndef NCUBE_TEST_MACHINES_H
-#define NCUBE_TEST_MACHINES_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -25,5 +24,3 @@ static inline struct topo sandia_machine(uint32_t dim, uint32_t n_io)
         t.io[i] = io_node_in_cube(dim, 3, i);
     return t;
 }
-
-#endif

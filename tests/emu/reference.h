@@ -14,8 +14,7 @@
  *
  * Shares no code with emu/: it has its own routes and its own numbers of channels.
  */
-#ifndef NCUBE_TEST_REFERENCE_H
-#define NCUBE_TEST_REFERENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ enum reference_release {
  * the list asks first. Returns false if they have not all arrived after limit_cycles. */
 bool reference_run(const struct reference_times *times, uint32_t dim, struct reference_message *message, uint32_t n,
                    enum reference_release release, uint64_t limit_cycles);
-
-#endif

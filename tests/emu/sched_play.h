@@ -7,8 +7,7 @@
  *
  * sched_player.c is a hart, sched_play.c the machine and what a play must be like.
  */
-#ifndef TESTS_EMU_SCHED_PLAY_H
-#define TESTS_EMU_SCHED_PLAY_H
+#pragma once
 
 #include <pthread.h>
 
@@ -178,5 +177,3 @@ void play_expect_interrupts(const struct play *p, const char *what);
 /* The logs are the same. Both must be sorted. */
 void play_expect_equal(const struct play *p, const struct play *reference, const char *what);
 void play_expect_equal_accounts(const struct play *p, const struct play *reference, const char *what);
-
-#endif

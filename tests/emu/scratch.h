@@ -1,8 +1,7 @@
 /*
  * A temporary folder for one test, and the small file jobs that tests do in it. Everything asserts.
  */
-#ifndef NCUBE_TEST_SCRATCH_H
-#define NCUBE_TEST_SCRATCH_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -80,5 +79,3 @@ static inline unsigned count_descriptors(void)
     closedir(d);
     return n;
 }
-
-#endif

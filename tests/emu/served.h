@@ -7,8 +7,7 @@
  *    outside/         in/good -> sub/deep         in/bad -> ../secret       in/abs -> (scratch)/secret
  *                     in/up -> ..                 in/subin -> sub           in/fifo
  */
-#ifndef TESTS_EMU_SERVED_H
-#define TESTS_EMU_SERVED_H
+#pragma once
 
 #include "emu/hostfs/hostfs_calls.h"
 #include "tests/emu/scratch.h"
@@ -49,5 +48,3 @@ int32_t take_reply(const void *reply, size_t n);
 int32_t ask(struct ask a);
 uint64_t open_name(const char *name, uint32_t flags);
 bool exists(const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Builds small ELF files for tests of the loader: a header, up to four program headers, and the segments' bytes.
  */
-#ifndef NCUBE_TEST_TINY_ELF_H
-#define NCUBE_TEST_TINY_ELF_H
+#pragma once
 
 #include <elf.h>
 #include <string.h>
@@ -65,5 +64,3 @@ static inline void tiny_elf_write(const struct scratch *s, const char *name, con
     memcpy(bytes + sizeof out.header, out.segment, sizeof out.segment);
     scratch_write(s, name, bytes, e->cut_to ? e->cut_to : at);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Traffic for the bare network: permutations with one message per node, and random load. No host time in here. */
-#ifndef NCUBE_TEST_TRAFFIC_H
-#define NCUBE_TEST_TRAFFIC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ struct traffic_result {
 /* Every node of a cube sends, one after the other, messages of 0 to most_bytes to random nodes: `messages` in all.
  * Ends when nothing more can happen. */
 struct traffic_result traffic_random(uint32_t dim, uint64_t messages, uint64_t most_bytes, uint64_t seed);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which ways an input takes through the code, by what gcc's -fsanitize-coverage=trace-pc calls. */
-#ifndef TESTS_FUZZ_COVERAGE_H
-#define TESTS_FUZZ_COVERAGE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@
 void coverage_begin(void);
 /* Returns how many steps between two places of the code have been seen so far, by all inputs. */
 uint32_t coverage_seen(void);
-
-#endif

@@ -5,8 +5,7 @@
  * A target either takes bytes, which the driver (fuzz.c) makes out of the target's corpus, tests/fuzz/corpus/NAME/; or
  * it makes its inputs itself, out of a seed.
  */
-#ifndef TESTS_FUZZ_H
-#define TESTS_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ struct fuzz_target {
 extern const struct fuzz_target fuzz_machine_file, fuzz_trace, fuzz_link, fuzz_gdb, fuzz_recording, fuzz_star;
 extern const struct fuzz_target fuzz_nsdisk_messages, fuzz_nsdisk_caches, fuzz_nsdisk_images, fuzz_nsdisk_allocation,
     fuzz_nsdisk_clients;
-
-#endif

@@ -1,6 +1,5 @@
 /* Inputs that resemble others. */
-#ifndef TESTS_FUZZ_MUTATE_H
-#define TESTS_FUZZ_MUTATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ uint32_t mutate_below(uint64_t *state, size_t n);
 
 /* Changes an input a few times, with parts of another one and words (up to NULL; NULL: none) among the changes. */
 void mutate(uint64_t *state, struct input *it, const struct input *other, const char *const *words);
-
-#endif

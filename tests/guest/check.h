@@ -3,8 +3,7 @@
  * runs. A check that fails prints where, on which node and why, and ends the program with status 1. When a case has
  * come to its end, node 0 prints "passed": the test that runs the program expects that, and status 0.
  */
-#ifndef NCUBE_GUEST_CHECK_H
-#define NCUBE_GUEST_CHECK_H
+#pragma once
 
 #include <nself.h>
 #include <stdint.h>
@@ -132,5 +131,3 @@ static inline int run_case(const struct test_case *cases, int argc, char **argv)
     fprintf(stderr, "%s: no case '%s'\n", argv[0], argc > 1 ? argv[1] : "");
     return 2;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* For programs that try Clusterfile: a line for each check that fails, with clf_why's, and patterns of a text. */
-#ifndef CHECK_CLF_H
-#define CHECK_CLF_H
+#pragma once
 
 #include <clf.h>
 #include <errno.h>
@@ -30,5 +29,3 @@ static struct pattern *parse(const char *text)
         printf("%s: %s\n", text, why);
     return p;
 }
-
-#endif

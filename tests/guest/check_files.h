@@ -1,6 +1,5 @@
 /* For programs that try calls about files: names, and calls that must fail with a certain errno. */
-#ifndef CHECK_FILES_H
-#define CHECK_FILES_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,5 +62,3 @@ static inline void expect_text_file(const char *path, const char *text)
     check(strcmp(got, text) == 0, "%.200s has \"%s\", not \"%.100s\"", path, got, text);
     check_works(close(fd));
 }
-
-#endif

@@ -2,8 +2,7 @@
  * check_all: the operations of groups, each against a plain reference that every member computes. For a program of
  * PROCS processes on each node (tests/guest/groups.c).
  */
-#ifndef CHECK_GROUPS_H
-#define CHECK_GROUPS_H
+#pragma once
 
 #include <group.h>
 #include <limits.h>
@@ -310,5 +309,3 @@ static void check_all(struct group *g)
     check_exchange(g, most < 12000 ? most : 12000);
     check_exchange_of_neighbours(g);
 }
-
-#endif

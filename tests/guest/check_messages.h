@@ -1,6 +1,5 @@
 /* For programs that check which message they receive: messages that contain one number. */
-#ifndef CHECK_MESSAGES_H
-#define CHECK_MESSAGES_H
+#pragma once
 
 #include "check.h"
 
@@ -19,5 +18,3 @@ static inline void take(int src, int type, int want_src, int want_type, long wan
     check_equal(type, want_type);
     check_equal(value, want);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The processes of random programs of make exact, by number: that of procid 0 on each node, then those of procid 1, and
  * so on. A program with several on each node is built with -DPROCS=n -Nprocs n.
  */
-#ifndef TESTS_GUEST_EXACT_PROCESSES_H
-#define TESTS_GUEST_EXACT_PROCESSES_H
+#pragma once
 
 #include "check.h"
 
@@ -46,5 +45,3 @@ static inline void meet(void)
         check_equal(nwrite(NULL, 0, address_of(i), TYPE_GO, NULL), 0);
     expect_empty(0, TYPE_GO);
 }
-
-#endif

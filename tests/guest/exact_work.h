@@ -2,8 +2,7 @@
  * What random programs of make exact do beside what they are about: they compute for different times, and add up what
  * they saw, and when, so that a single cycle's difference between two runs shows.
  */
-#ifndef TESTS_GUEST_EXACT_WORK_H
-#define TESTS_GUEST_EXACT_WORK_H
+#pragma once
 
 #include <ntime.h>
 
@@ -25,5 +24,3 @@ static void compute(void)
         x = x * 6364136223846793005ull + i;
     note(x);
 }
-
-#endif

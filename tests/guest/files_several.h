@@ -2,8 +2,7 @@
  * Of the program files (files.c), its only user: files of patterns by their names, and the cases with several nodes,
  * with transfers under way, and with runs one after the other.
  */
-#ifndef FILES_SEVERAL_H
-#define FILES_SEVERAL_H
+#pragma once
 
 #include <n_errno.h>
 #include <nio.h>
@@ -267,5 +266,3 @@ static void finds_what_was_synced(void)
         expect_file(name, 100 + 997 * (i % 20), i);
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What programs of tests that fork share. A check that fails in a child ends it with status 1, which its parent sees.
  */
-#ifndef GUEST_FORKED_H
-#define GUEST_FORKED_H
+#pragma once
 
 #include <errno.h>
 #include <string.h>
@@ -50,5 +49,3 @@ static inline void make_pipe(int fd[2])
 {
     check(pipe(fd) == 0, "pipe: %s", strerror(errno));
 }
-
-#endif

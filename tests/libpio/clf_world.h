@@ -2,8 +2,7 @@
  * The client of Clusterfile against servers in this process (tests/nsdisk/cfs_lab.h): a node is a number, of which one
  * is at work at a time.
  */
-#ifndef TESTS_LIBPIO_CLF_WORLD_H
-#define TESTS_LIBPIO_CLF_WORLD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,5 +39,3 @@ int clf_matrix_owner(const struct clf_matrix *m, int byte);
 int clf_matrix_part(const struct clf_matrix *m, int element, const uint8_t *file, uint8_t *part);
 /* Draws one of kinds "bb", "*c" and so on for about as many processes, with sizes that do not divide. */
 struct clf_matrix clf_matrix_draw(uint64_t *random, const char *kinds, int procs, int rows, int columns, int item);
-
-#endif

@@ -5,8 +5,7 @@
  * answers next. Counts and faults are per volume. There is only one machine, in static memory, which fake_reset
  * resets. Volumes are df00 .. df07, volume k on I/O node 0x4000 + k.
  */
-#ifndef TESTS_FAKE_H
-#define TESTS_FAKE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ int64_t fake_get_file(const char *path, void *bytes, size_t n); /* its size, -1:
 void fake_remove_file(const char *path);
 int fake_count_files(void); /* names on all volumes */
 uint64_t fake_digest(void); /* of all names and contents: equal as long as nothing has changed */
-
-#endif

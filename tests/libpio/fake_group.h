@@ -2,8 +2,7 @@
  * Nodes as processes of the host: <group.h>'s functions over shared memory, the modes of <nself.h>, and a store of
  * files in a folder that can fail. Takes the place of libpio/group, star_modes.c and store_pio.c at the link.
  */
-#ifndef TESTS_FAKE_GROUP_H
-#define TESTS_FAKE_GROUP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ extern bool fake_store_is_slow;
 
 /* This node's requests so far. */
 extern int fake_store_requests;
-
-#endif

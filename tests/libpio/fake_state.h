@@ -4,8 +4,7 @@
  * fake.c has what tests do to it, fake_volumes.c the files, fake_calls.c the calls of libpio's transport, and
  * fake_transfers.c those that are asynchronous.
  */
-#ifndef TESTS_FAKE_STATE_H
-#define TESTS_FAKE_STATE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -95,5 +94,3 @@ int fake_write_start(int fd, int64_t offset, const void *buf, int n);
 int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_ack *ack);
 int fake_arrived(enum pio_op op);
 void fake_work(bool begins);
-
-#endif

@@ -1,6 +1,5 @@
 /* Random patterns for the tests of libpio/map/. */
-#ifndef RANDOM_PATTERN_H
-#define RANDOM_PATTERN_H
+#pragma once
 
 #include "libpio/map/pattern.h"
 
@@ -10,5 +9,3 @@ uint32_t random_below(uint64_t *state, uint32_t below);
 /* Arrays, stripes and bit permutations of at most about `most` bytes, and patterns of one element that is a random
  * nested set and does not cover its period. `ascending_only`: no bit permutations. */
 struct pattern *random_pattern(uint64_t *state, int most, bool ascending_only);
-
-#endif

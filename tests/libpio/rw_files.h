@@ -1,8 +1,7 @@
 /*
  * For tests of reading and writing: PIO files on the fake volumes, and all orders of acknowledgements.
  */
-#ifndef NCUBE_TEST_RW_FILES_H
-#define NCUBE_TEST_RW_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ int open_file(int flags, int disks, int block, int buffers);
 int64_t collect(int disks, int block, char *bytes, size_t n);
 
 int64_t file_size(int pfd);
-
-#endif

@@ -3,8 +3,7 @@
  * first: what a call must not touch keeps the poison. On the host tests/libpio/test_sequences.c runs them over a fake
  * transport; in the machine tests/guest/sequences.c does, on volumes df00 to df03.
  */
-#ifndef TESTS_SEQUENCES_H
-#define TESTS_SEQUENCES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ uint32_t sequences_below(uint32_t n);
 
 /* Is called at the first call that differs from the arrays, and does not return. `line` is one of sequences.c. */
 _Noreturn void sequences_failed(int line, const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What the tests of parallel files on the host share: a folder for the file x, and how programs for all nodes judge.
  */
-#ifndef TESTS_STAR_FOLDER_H
-#define TESTS_STAR_FOLDER_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -46,5 +45,3 @@ static inline struct cs_shape *shape_of(long n)
 }
 
 #define VPS 37
-
-#endif

@@ -3,8 +3,7 @@
  * the shape's distribution are. On nodes, each calls the library and compares its own VPs; anywhere, the streams alone
  * can be computed.
  */
-#ifndef TESTS_STAR_PROGRAM_H
-#define TESTS_STAR_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void star_program_free(struct star_program *p);
 
 /* A program in which one VP prints between writes of all, and then all read it. False: *p says why. */
 bool star_program_prints(struct star_program *p);
-
-#endif

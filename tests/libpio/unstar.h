@@ -2,8 +2,7 @@
  * Takes the streams out of a parallel file, by what docs/cstar.md says of the files and without the library's code: the
  * judge of what the library has written.
  */
-#ifndef TESTS_UNSTAR_H
-#define TESTS_UNSTAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ struct unstar {
  * The caller frees it by unstar_free. */
 bool unstar_read(const char *path, struct unstar *u);
 void unstar_free(struct unstar *u);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A machine that is kept up, for tests: ncube boot, xnc and ncube down under a name of the test's own.
  */
-#ifndef NCUBE_TEST_BOOTED_H
-#define NCUBE_TEST_BOOTED_H
+#pragma once
 
 #include "tests/machine/command.h"
 
@@ -36,5 +35,3 @@ void xnc_expect(const struct booted *b, const char *input, const char *const wor
 void booted_down(struct booted *b);
 /* Waits for the machine's end, at most so long; nothing is left. */
 struct outcome booted_end(struct booted *b, int limit_ms);
-
-#endif

@@ -5,8 +5,7 @@
  * its own descriptors. A command's environment contains a mark by which all its descendants can be found, even orphaned
  * ones. Functions that cannot do their work fail the test.
  */
-#ifndef NCUBE_TEST_COMMAND_H
-#define NCUBE_TEST_COMMAND_H
+#pragma once
 
 #include <criterion/parameterized.h>
 #include <stdbool.h>
@@ -150,5 +149,3 @@ struct criterion_test_params table_rows(size_t n);
         return TABLE_ROWS(table);            \
     }                                        \
     ParameterizedTest(size_t *row, suite, name)
-
-#endif

@@ -2,8 +2,7 @@
  * Running the programs of tests/guest, which judge themselves, and judging how they end and whether they repeat.
  * Functions that cannot do their work fail the test.
  */
-#ifndef NCUBE_TEST_GUEST_H
-#define NCUBE_TEST_GUEST_H
+#pragma once
 
 #include "tests/machine/command.h"
 
@@ -38,5 +37,3 @@ struct images_of_test {
 void ncube_must_repeat_on(const struct images_of_test *images, struct ncube_run r, const char *out);
 /* On a machine of 8 nodes with so many volumes of 1 MB; any output. */
 void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Runs of ncube, of which all output that must be repeatable is kept; also runs that the test disturbs.
  */
-#ifndef NCUBE_TEST_OBSERVE_H
-#define NCUBE_TEST_OBSERVE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ uint64_t observed_hash(const struct observed *o);
 char *observed_difference(const struct observed *a, const struct observed *b);
 /* Fails the test unless they are equal. */
 void observed_expect_same(const struct observed *a, const struct observed *b, const char *how);
-
-#endif

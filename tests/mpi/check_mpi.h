@@ -2,8 +2,7 @@
  * For the programs of this folder, which run under ncube and under another MPI, with the same output: what rank 0
  * prints. A check that fails prints where, and ends all.
  */
-#ifndef NCUBE_CHECK_MPI_H
-#define NCUBE_CHECK_MPI_H
+#pragma once
 
 #include <mpi.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ static inline int is_filled(const char *buf, long n, unsigned seed)
             return 0;
     return 1;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * For tests of askers of the data cache (nsdisk/ext2/data_cache.h): a disk whose commands end when the test says so,
  * the oldest first, a cache on it, and who waits for its parts.
  */
-#ifndef NCUBE_TEST_ASK_DISK_H
-#define NCUBE_TEST_ASK_DISK_H
+#pragma once
 
 #include "nsdisk/ext2/data_cache.h"
 #include "tests/nsdisk/volume.h"
@@ -63,5 +62,3 @@ struct data_waiter *free_waiter(void); /* NULL: there is none */
 
 /* The part's group is its file's, but for the first part of every third group. */
 void extent_of(uint32_t part, uint32_t group, uint32_t *first, uint32_t *count);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The client of programs (libpio/cfs) before the servers of cfs_lab.h: its requests are the lab's messages.
  */
-#ifndef TESTS_NSDISK_CFS_CLIENT_H
-#define TESTS_NSDISK_CFS_CLIENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@
 void client_use(struct lab *lab, int from);
 /* The client ends after so many more requests: they and all others fail. UINT32_MAX: never. */
 extern uint32_t client_requests_left;
-
-#endif

@@ -5,8 +5,7 @@
  *     script  -> lab_post -> lab_wait ---.      .-> reply -> lab_wait returns
  *     loop_run -> receive ---------------'-> ...'
  */
-#ifndef TESTS_NSDISK_CFS_LAB_H
-#define TESTS_NSDISK_CFS_LAB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ int32_t lab_wait(struct lab *lab, uint32_t number);
 int32_t lab_ask(struct lab *lab, int type, struct cfs_request r, const void *data, size_t n);
 /* N_FEXIT of a client. */
 void lab_end_client(struct lab *lab, int from);
-
-#endif

@@ -2,8 +2,7 @@
  * A lab (cfs_lab.h) with three disks, and client 1's requests to the servers of the Concurrent File System, one
  * function each. Those that return an int32_t give the reply's status; its payload is in the lab.
  */
-#ifndef TESTS_NSDISK_CFS_REQUESTS_H
-#define TESTS_NSDISK_CFS_REQUESTS_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -130,5 +129,3 @@ static inline bool all_are(const uint8_t *bytes, size_t n, uint8_t value)
             return false;
     return true;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * the cut must be there. A cut is silent: the server goes on and knows nothing, so that a scenario does the same in
  * every run.
  */
-#ifndef TESTS_NSDISK_CUTS_H
-#define TESTS_NSDISK_CUTS_H
+#pragma once
 
 #include "tests/nsdisk/volume.h"
 
@@ -36,5 +35,3 @@ bool was_durable(int i, uint32_t cut);
 extern const struct volume_cache *cache; /* the setting under which the scenario runs */
 
 uint64_t open_new(const char *name);
-
-#endif

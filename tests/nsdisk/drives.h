@@ -2,8 +2,7 @@
  * Drives behind a loop (nsdisk/serve/loop.h) for tests: each is a volume's image. Commands of one drive finish in
  * order, those of several in random order.
  */
-#ifndef TESTS_NSDISK_DRIVES_H
-#define TESTS_NSDISK_DRIVES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ const char *drives_mount(struct drives *d, struct server *s, struct loop *l);
 /* For struct loop_node. ctx: struct drives. */
 long drives_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors, int type);
 long drives_end(void *ctx, struct abi_disk_done *done, bool wait);
-
-#endif

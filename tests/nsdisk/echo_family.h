@@ -16,8 +16,7 @@
  *
  * The status is the number of data bytes, but for N_RELEASE and N_KNOWN.
  */
-#ifndef TESTS_NSDISK_ECHO_FAMILY_H
-#define TESTS_NSDISK_ECHO_FAMILY_H
+#pragma once
 
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
@@ -53,5 +52,3 @@ struct echo_reply {
     uint64_t place; /* in the order in which what was held is answered */
 };
 _Static_assert(sizeof(struct echo_reply) == sizeof(struct echo_request), "a reply takes its request's place");
-
-#endif

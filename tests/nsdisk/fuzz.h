@@ -1,6 +1,5 @@
 /* Random requests to a server, well-formed and not, and random damage to its image. */
-#ifndef TESTS_NSDISK_FUZZ_H
-#define TESTS_NSDISK_FUZZ_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ void fuzz_image(uint32_t seed);
 /* Files on a volume whose bitmaps call some of their space free, and random operations on others: they stay what they
  * were, and e2fsck -p repairs the volume by itself. NULL, or what was wrong. */
 const char *fuzz_allocation(uint32_t seed);
-
-#endif

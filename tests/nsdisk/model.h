@@ -4,8 +4,7 @@
  *
  * Names: /a to /h, and in directories among them /a/a to /h/h. Files hold up to MODEL_FILE_BYTES, with holes.
  */
-#ifndef TESTS_NSDISK_MODEL_H
-#define TESTS_NSDISK_MODEL_H
+#pragma once
 
 #include "tests/nsdisk/volume.h"
 
@@ -39,5 +38,3 @@ bool model_step(struct model *m, struct volume *v);
 /* Compares every name and every byte; NULL, or what differs. */
 const char *model_compare(const struct model *m, struct volume *v);
 void model_name(int slot, char name[8]);
-
-#endif

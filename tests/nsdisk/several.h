@@ -2,8 +2,7 @@
  * Several volumes behind one loop (nsdisk/serve/loop.h), and several clients with several requests under way: random,
  * but the same for a seed. Drives finish in random order, each drive's commands in theirs.
  */
-#ifndef TESTS_NSDISK_SEVERAL_H
-#define TESTS_NSDISK_SEVERAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ struct several_settings {
  * size or with other data than the client wrote, a request that never ends, a volume that e2fsck does not like. The
  * text lasts until the next call. */
 const char *several_run(const struct several_settings *settings, struct loop_statistics *statistics);
-
-#endif

@@ -5,8 +5,7 @@
  * Every function fails the process with one line when the test's own machinery fails (mke2fs missing, no memory).
  * The client functions return the reply's status.
  */
-#ifndef TESTS_NSDISK_VOLUME_H
-#define TESTS_NSDISK_VOLUME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ int v_has(struct volume *v, const char *name, const void *bytes, uint32_t n);
 void fill_pattern(void *buf, size_t bytes, uint32_t seed);
 /* A small generator of our own, so that a seed means the same everywhere. */
 uint32_t random_next(uint64_t *state);
-
-#endif

@@ -1,10 +1,7 @@
 /* Memory for the kernel's allocators, of so many pages, in tests on the host. */
-#ifndef TESTS_VERTEX_PAGES_H
-#define TESTS_VERTEX_PAGES_H
+#pragma once
 
 extern char *pages_base;
 
 void pages_set_up(unsigned pages);
 void pages_tear_down(void);
-
-#endif

@@ -3,8 +3,7 @@
  * runs out when a test says so; the network, a list; and a server that answers correctly or in one of several wrong
  * ways.
  */
-#ifndef VERTEX_TEST_REQUEST_NODE_H
-#define VERTEX_TEST_REQUEST_NODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ extern int request_count;
 extern uint64_t now_cycles;
 extern uint32_t probes; /* that have reached the server */
 extern void *kept;      /* the record of an end that is owed; NULL: there is none */
-
-#endif

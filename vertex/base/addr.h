@@ -8,8 +8,7 @@
  * Bytes of the shared region (Vertex's text, the built-in program) have equal kernel and machine addresses,
  * and no node address.
  */
-#ifndef VERTEX_ADDR_H
-#define VERTEX_ADDR_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ static inline void *addr_from_machine(uint64_t machine)
         return (void *)machine;
     return (void *)(machine - addr_window + VERTEX_WINDOW_VA);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Numbers that the assembly files need. machine_mode.c and trap.c assert that they agree with vertex/contract/machine.h
  * and trap.h. Macros only: included by .S files.
  */
-#ifndef VERTEX_ASM_H
-#define VERTEX_ASM_H
+#pragma once
 
 #define ASM_BOOT_INFO           0x83fff000
 #define ASM_BOOT_INFO_RAM_BYTES 8
@@ -31,5 +30,3 @@
 
 /* What sched_leave puts on a kernel stack: ra, gp, tp, s0-s11; a multiple of 16. */
 #define ASM_SAVED_BYTES 128
-
-#endif

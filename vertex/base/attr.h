@@ -6,8 +6,7 @@
  *   INLINE   a step of that path with several callers: inlined into each
  *   RARE     hardly ever called on that path: kept out of line, in cold text
  */
-#ifndef VERTEX_ATTR_H
-#define VERTEX_ATTR_H
+#pragma once
 
 #define INLINE inline __attribute__((always_inline))
 #define RARE   __attribute__((noinline, cold))
@@ -18,6 +17,4 @@
 #define RARE_DATA __attribute__((section(".bss.rare")))
 #else
 #define RARE_DATA
-#endif
-
 #endif

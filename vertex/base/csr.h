@@ -1,8 +1,7 @@
 /*
  * Control and status registers: access and the bits that Vertex uses (RISC-V privileged architecture).
  */
-#ifndef VERTEX_CSR_H
-#define VERTEX_CSR_H
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ enum trap_cause { /* scause */
 #define SCAUSE_SSI (1ull << 63 | 1)
 /* All that a program can raise; a system call from S-mode (9) is not among them. */
 #define MEDELEG_USER 0xb1ffull
-
-#endif

@@ -4,8 +4,7 @@
  * An NCU instruction reads its arguments from the mailbox and leaves its answers there. Each is a compiler barrier,
  * because DMA reads and writes memory. Callers pass kernel pointers, which become node addresses here.
  */
-#ifndef VERTEX_NCU_CALLS_H
-#define VERTEX_NCU_CALLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -108,5 +107,3 @@ void ncu_end(void);  /* ends the handling of causes; posted, but sets the clock 
 void ncu_drop(void); /* instead of ncu_end when the process never resumes */
 /* Stops the machine with this text. */
 _Noreturn void ncu_fault(const char *text, uint64_t bytes);
-
-#endif

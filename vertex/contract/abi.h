@@ -8,8 +8,7 @@
  *
  * A destination or source is a logical node number, with the procid in bits 16 and up; source -1 is any source.
  */
-#ifndef VERTEX_ABI_H
-#define VERTEX_ABI_H
+#pragma once
 
 #include <stdint.h>
 
@@ -303,5 +302,3 @@ struct abi_disk_done {
  * readstart or writestart, from a given server or, while a reply is outstanding, from any. The buffer gets struct
  * file_reply and the data, src the I/O node's address; the operation has then ended as by readend or writeend.
  * nsdisk may receive every type. */
-
-#endif

@@ -52,8 +52,7 @@
  * the file's, an unknown op; -N_EPERM: the growth is another client's; -N_EACCES: a name under /.cfs; -N_ENOSPC;
  * -N_EROFS; -N_EIO: the drive, or damage; -N_ENOMEM; those of names are ext2's.
  */
-#ifndef CONTRACT_CFS_H
-#define CONTRACT_CFS_H
+#pragma once
 
 #include "vertex/contract/drive_cache.h"
 #include "vertex/contract/proto.h"
@@ -175,5 +174,3 @@ _Static_assert(sizeof(struct cfs_counts) == 16 + sizeof(struct drive_cache_count
 #define CFS_HEAD_BYTES 32u
 #define CFS_HEAD_MAGIC 0x31736663u /* "cfs1" */
 enum cfs_head_kind { CFS_HEAD_WRITTEN = 'w', CFS_HEAD_HEADER = 'h' };
-
-#endif

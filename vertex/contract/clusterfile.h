@@ -49,8 +49,7 @@
  * name under /.clf; -N_ENFILE: CLF_ATTACHMENTS_MAX; -N_ENOSPC, -N_EFBIG, -N_EROFS, -N_EIO, -N_ENOMEM; those of names
  * are ext2's.
  */
-#ifndef CONTRACT_CLUSTERFILE_H
-#define CONTRACT_CLUSTERFILE_H
+#pragma once
 
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
@@ -186,5 +185,3 @@ struct clf_manager {
     uint64_t read, written;           /* bytes asked of servers, and sent there */
 };
 _Static_assert(sizeof(struct clf_manager) == 48, "clf_manager layout");
-
-#endif

@@ -2,8 +2,7 @@
  * The data cache of a drive: its settings on their way from the machine file to the nsdisk, and its counts on their way
  * back. docs/nsdisk.md says what each setting promises.
  */
-#ifndef CONTRACT_DRIVE_CACHE_H
-#define CONTRACT_DRIVE_CACHE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -73,5 +72,3 @@ struct drive_cache_counts {
     uint32_t drive; /* on its node; DRIVE_CACHE_COUNTING: these are where the server counts */
 };
 _Static_assert(sizeof(struct drive_cache_counts) == 88, "drive_cache_counts layout");
-
-#endif

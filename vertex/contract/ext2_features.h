@@ -2,8 +2,7 @@
  * The features of ext2 that nsdisk and `ncube disk` write, and the names that mke2fs gives the others: an image that
  * has one of those is refused by its name (or mounted read-only, where the format allows that).
  */
-#ifndef NCUBE_EXT2_FEATURES_H
-#define NCUBE_EXT2_FEATURES_H
+#pragma once
 
 /* Incompatible: filetype. Read-only compatible: sparse_super, large_file, btree_dir. */
 #define EXT2_INCOMPATIBLE_WRITTEN  0x2u
@@ -74,5 +73,3 @@ static inline const char *ext2_ro_compatible_name(unsigned bits)
     bits &= ~EXT2_RO_COMPATIBLE_WRITTEN;
     return bits ? ext2_feature_find(row, sizeof row / sizeof row[0], bits) : 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The memory of a message that has come and that no process has received yet: what a sender may run ahead by. */
-#ifndef VERTEX_CONTRACT_HELD_H
-#define VERTEX_CONTRACT_HELD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ static inline int64_t held_memory_bytes(int64_t bytes, int messages)
                ? buffers
                : bytes + (int64_t)messages * HELD_HEAD_BYTES;
 }
-
-#endif

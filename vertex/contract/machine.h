@@ -23,8 +23,7 @@
  * QEMU translates code in the shared region once for all harts of the cabinet. QEMU does not see ncube's stores, so
  * ncube never overwrites code there that a hart may have executed.
  */
-#ifndef NCUBE_MACHINE_H
-#define NCUBE_MACHINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -339,5 +338,3 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
 _Static_assert(__builtin_offsetof(struct ncu_mailbox, inject) == 0x180, "mailbox layout");
 _Static_assert(__builtin_offsetof(struct ncu_mailbox, cause) == 0x200, "mailbox layout");
 _Static_assert(sizeof(struct ncu_mailbox) <= 4096, "the mailbox is one page");
-
-#endif

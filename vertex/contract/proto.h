@@ -68,8 +68,7 @@
  *
  * A malformed request gets -N_EPROTO, an unknown type -N_ENOSYS; neither changes anything.
  */
-#ifndef NCUBE_PROTO_H
-#define NCUBE_PROTO_H
+#pragma once
 
 #include <stdint.h>
 
@@ -245,5 +244,3 @@ _Static_assert(sizeof(struct file_attr) == 32, "file_attr layout");
 /* Their `mode` says whether a stream is a terminal; a program learns nothing else about the host's stream. */
 #define FILE_TERMINAL_MODE 0020620u
 #define FILE_STREAM_MODE   0020600u
-
-#endif

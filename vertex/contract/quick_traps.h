@@ -3,8 +3,7 @@
  * function call does, so what a caller keeps across them is its own matter. An error is the caller's to note
  * (trap_note).
  */
-#ifndef VERTEX_QUICK_TRAPS_H
-#define VERTEX_QUICK_TRAPS_H
+#pragma once
 
 #include "vertex/contract/abi.h"
 
@@ -39,5 +38,3 @@ static inline long quick_cread_any(void *buf, long bytes, int *src, int *type, l
     *type = (int)a2;
     return a0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Rounding: by it both ends of a message, or of a shared region, find the place of what follows. */
-#ifndef VERTEX_ROUND_H
-#define VERTEX_ROUND_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@ static inline uint64_t round_up(uint64_t n, uint64_t unit)
 {
     return (n + unit - 1) & ~(unit - 1);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The memory that nsdisk takes for concurrent service (nsdisk/serve/loop.h), by which ncube knows what is left of an
  * I/O node's memory for data caches.
  */
-#ifndef CONTRACT_SERVICE_H
-#define CONTRACT_SERVICE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ static inline uint64_t service_concurrent_bytes(uint64_t ram_bytes, uint32_t dri
     return drives * (service_area_bytes(io_bytes) + SERVICE_STACK_BYTES) +
            SERVICE_PARKED * service_parked_bytes(io_bytes) + SERVICE_HELD_BYTES + SERVICE_STATE_BYTES;
 }
-
-#endif

@@ -22,8 +22,7 @@
  * and by REAP's, without an excess: what follows makes up for it. A request does not compute all that it changes before
  * its first write, so that a later command may be late by its change_cycles besides.
  */
-#ifndef CONTRACT_STATED_H
-#define CONTRACT_STATED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ struct stated_excess {    /* work that took more than its row states */
     uint32_t count;       /* how often, */
     uint32_t most_cycles; /* and by how much at most */
 };
-
-#endif

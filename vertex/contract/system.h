@@ -70,8 +70,7 @@
  *   N_PROGRESS    Vertex of an I/O node -> node: struct server_count   the answer
  *   N_CONSOLE     nsdisk or Vertex -> front end: text for the front end's standard error
  */
-#ifndef NCUBE_SYSTEM_H
-#define NCUBE_SYSTEM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -451,5 +450,3 @@ struct lost_notice {
     uint32_t pad;
 };
 _Static_assert(sizeof(struct lost_notice) == 16, "lost_notice layout");
-
-#endif

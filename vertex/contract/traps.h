@@ -5,8 +5,7 @@
  * This header declares them; images/lib/traps/traps.c defines them from the list. They are part of libvertex, for the
  * library itself and for nsdisk; programs use the calls of vertex/include and of POSIX.
  */
-#ifndef VERTEX_TRAPS_H
-#define VERTEX_TRAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ long trap_disk_end(struct abi_disk_done *done, long wait);
 long trap_reply(const void *head, long head_bytes, const void *data, long bytes, long dest, long type);
 long trap_pay(long bytes);
 long trap_message_or_disk(void *buf, long bytes, int *src, int *type); /* disk_or_read, as trap_read_message */
-
-#endif

@@ -7,8 +7,7 @@
  * Requests of families (requeststart, requestend, requesttest) are remembered with them: a program makes them of its
  * own bytes, and gets the reply's.
  */
-#ifndef VERTEX_ASK_H
-#define VERTEX_ASK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@
 bool ask_awaits(const struct proc *p, const struct message *m);
 /* Forgets all questions. Their answers are then nobody's. */
 void ask_drop_all(struct proc *p);
-
-#endif

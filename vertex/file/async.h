@@ -7,8 +7,7 @@
  * that has arrived. If some starts transferred less than asked, the offset goes back to the lowest end when the file's
  * last start has ended.
  */
-#ifndef VERTEX_ASYNC_H
-#define VERTEX_ASYNC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ void async_taken(struct proc *p, const struct message *m);
 int async_answer(struct proc *p, uint32_t node, uint32_t reply_type, int32_t error);
 /* Drops the starts of a UFID, and their arrived replies. */
 void async_drop(struct proc *p, uint64_t ufid);
-
-#endif

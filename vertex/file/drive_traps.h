@@ -6,8 +6,7 @@
  *
  * Commands that are done wait in a queue. disk_or_read (message/calls_read.c) waits for a message or for that queue.
  */
-#ifndef VERTEX_DRIVE_TRAPS_H
-#define VERTEX_DRIVE_TRAPS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ uint64_t disk_commands_ended(void);
 
 /* For the end of the built-in program: waits until no command uses its memory. */
 void disk_drop_all(void);
-
-#endif

@@ -2,8 +2,7 @@
  * The process's file table: UFID -> server and its SFID [P0 section 2]. The offset is kept here; every request
  * names its own.
  */
-#ifndef VERTEX_FILE_H
-#define VERTEX_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void file_close_all(struct proc *p);
 int file_share_all(struct proc *child, const struct proc *parent);
 /* Frees the process's file table without sending anything. */
 void file_free_all(struct proc *p);
-
-#endif

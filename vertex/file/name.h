@@ -1,8 +1,7 @@
 /*
  * Calls that name a file: finding the server of a path, and the requests that carry names. file.c opens files.
  */
-#ifndef VERTEX_NAME_H
-#define VERTEX_NAME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ bool name_turn_to_volume(struct proc *p, struct target *t);
 char *name_copy(struct proc *p);
 char *name_clone(const char *path); /* a copy that name_free frees; NULL: no memory */
 void name_free(char *path);         /* NULL is allowed */
-
-#endif

@@ -10,8 +10,7 @@
  *
  * file.c calls these functions for a UFID that is none of a file.
  */
-#ifndef VERTEX_NODE_PIPE_H
-#define VERTEX_NODE_PIPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ int node_pipe_poll(struct proc *p, uint64_t ufid);
 /* Gives a child its parent's ends. -N_ENOMEM. */
 int node_pipe_share_all(struct proc *child, const struct proc *parent);
 void node_pipe_close_all(struct proc *p);
-
-#endif

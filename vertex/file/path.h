@@ -1,8 +1,7 @@
 /*
  * Path names: "//volume/path" is a file on a volume, any other path a file of the front end [P0 section 2]. Pure.
  */
-#ifndef VERTEX_PATH_H
-#define VERTEX_PATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ int path_parse(const char *path, struct path_parts *parts);
 int path_parse_volume(const char *volume, struct path_parts *parts);
 
 uint32_t path_length(const char *text); /* without its NUL */
-
-#endif

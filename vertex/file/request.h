@@ -5,8 +5,7 @@
  * so a late reply to a process that has ended matches nothing. Vertex itself answers a request that the network could
  * not deliver.
  */
-#ifndef VERTEX_REQUEST_H
-#define VERTEX_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ bool request_is_awaited(const struct proc *p, const struct message *m);
 void request_failed(struct proc *p, const struct message *m, int32_t status);
 /* Answers with this error a request that reached an I/O node without a server. Takes over the message. */
 void request_refuse(struct message *m, int32_t error);
-
-#endif

@@ -18,8 +18,7 @@
  * A server that was given up once is asked by a probe first, and answers it soon or is given up again: so the limits of
  * several requests do not add up.
  */
-#ifndef VERTEX_WATCH_H
-#define VERTEX_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ bool watch_is_held(struct proc *p, uint32_t node);
 bool watch_goes_on(struct proc *p, struct watch *w);
 /* answered: the server has. Clears the timer. */
 void watch_end(struct proc *p, struct watch *w, bool answered);
-
-#endif

@@ -5,8 +5,7 @@
  * is freed with its last cell. Larger objects take whole pages. Addresses are multiples of 8.
  * Pure: host tests link it.
  */
-#ifndef VERTEX_KMEM_H
-#define VERTEX_KMEM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void kmem_free(enum mem_owner owner, void *object, size_t bytes);
 
 /* Returns the bytes that this owner class has allocated and not freed. */
 uint64_t kmem_owned(enum mem_owner owner);
-
-#endif

@@ -18,8 +18,7 @@
  * Every page in use has an owner class; page_owned() of a class is 0 when its last object is gone.
  * Pure: host tests link it.
  */
-#ifndef VERTEX_PAGE_H
-#define VERTEX_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ void *page_longest_run(uint64_t *pages);
 
 uint32_t page_free_count(void);
 uint32_t page_owned(enum mem_owner owner);
-
-#endif

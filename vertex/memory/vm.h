@@ -25,8 +25,7 @@
  * flushed while more than 70 % of it is in use. So the node fences after 192 filled pages of a space, then after twice
  * as many more, and so on: the TLB is then large enough for all of them (docs/performance.md).
  */
-#ifndef VERTEX_VM_H
-#define VERTEX_VM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -178,5 +177,3 @@ int vm_check(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right);
 /* Returns the kernel address of the bytes if DMA may access them: contiguous in this node's memory, aligned to 8, in
  * pages that have the right and are not executable. Else NULL. */
 void *vm_contiguous(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right);
-
-#endif

@@ -2,8 +2,7 @@
  * The tables and pages of a space, for vm.c, vm_text.c and vm_bytes.c only. Every page that a space gets is filled
  * here.
  */
-#ifndef VERTEX_VM_TABLES_H
-#define VERTEX_VM_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ void vm_fills_begin(void);
 
 /* Frees the pages of moved text, whose entries map other pages. */
 void vm_drop_moved_text(struct vm *vm);
-
-#endif

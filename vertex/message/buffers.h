@@ -4,8 +4,7 @@
  * A message is freed when its last hold is released: there is one for each owner, and one for each send under way, as
  * the NCU reads the payload after the send has begun (sends.h).
  */
-#ifndef VERTEX_BUFFERS_H
-#define VERTEX_BUFFERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ static inline void message_note_copy(void)
 
 /* Returns the number of messages that exist, but for spares and the reserved one. */
 uint32_t message_count(void);
-
-#endif

@@ -6,8 +6,7 @@
  * end and, in replies to readstart and writestart, I/O nodes are named by address. A procid in the bits from 16 up says
  * which process of a node is meant. The built-in program sees addresses only (its base is 0) and may use every type.
  */
-#ifndef VERTEX_CALLS_H
-#define VERTEX_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ int64_t calls_await_queued(struct proc *p, const struct message_pattern *pattern
 int64_t calls_refuse(struct proc *p, struct message *m);
 /* The process has read m, which leaves its queue. */
 void calls_remove(struct proc *p, struct message *m);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * This module knows neither types nor processes: trap/event.c passes on what arrives.
  */
-#ifndef VERTEX_CHANNELS_H
-#define VERTEX_CHANNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ bool channels_ends_are_wanted(void);
 
 /* Returns the number of messages that exist beyond the buffers of channels, for leak checks. */
 uint32_t channels_other_messages(void);
-
-#endif

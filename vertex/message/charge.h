@@ -5,8 +5,7 @@
  * left the node, as a server of NX does in csend, and then pays for both (sys_pay): its client does not wait for that.
  * While there is such a cost, proc.long_way is set, and messages take no short path, which therefore need not ask.
  */
-#ifndef VERTEX_CHARGE_H
-#define VERTEX_CHARGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ static inline void charge_after(uint64_t bytes)
 {
     charge_message(MAILBOX->software.after_cycles, bytes);
 }
-
-#endif

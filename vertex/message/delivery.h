@@ -12,8 +12,7 @@
  * While a message lands in a process's memory (READER_LANDING), the process stays in nread, whatever else arrives. If
  * the message arrives damaged, the process takes the next one from its queue.
  */
-#ifndef VERTEX_DELIVERY_H
-#define VERTEX_DELIVERY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -78,5 +77,3 @@ void delivery_drop_inbox(struct proc *p);  /* frees the messages queued for the 
 void delivery_leave_inbox(struct proc *p); /* leaves them, except file replies, to the process that succeeds it */
 void delivery_give_early(struct proc *p);  /* queues for p the messages that arrived before there was a process */
 void delivery_drop_early(void);            /* frees those messages */
-
-#endif

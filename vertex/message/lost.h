@@ -18,8 +18,7 @@
  * Two kinds of message need no notice: the sender's own kernel answers a lost file request (request.h), and a load
  * fails as a whole (load.h). The notice of a lost file reply becomes the reply EIO.
  */
-#ifndef VERTEX_LOST_H
-#define VERTEX_LOST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -54,5 +53,3 @@ static inline bool lost_is(const struct message *m)
 {
     return m->bytes == LOST_BYTES;
 }
-
-#endif

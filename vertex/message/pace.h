@@ -8,8 +8,7 @@
  *
  * Time is that of the messages' arrival, so that nothing depends on when the kernel looks.
  */
-#ifndef VERTEX_PACE_H
-#define VERTEX_PACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ static inline bool pace_allows(const struct ncu_cause *cause)
 
 /* Ends the rest of the channels. */
 void pace_end_rest(void);
-
-#endif

@@ -15,8 +15,7 @@
  * freed when the queue is empty. Without memory for a larger table chains get longer; without any table a search
  * follows the list of arrival.
  */
-#ifndef VERTEX_QUEUE_H
-#define VERTEX_QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -167,5 +166,3 @@ struct message *queue_find(const struct message_queue *q, const struct message_p
 /* Returns the next message after m, itself a match, that matches in order of arrival, or NULL. */
 struct message *queue_find_next(const struct message_queue *q, const struct message_pattern *p,
                                 const struct message *m);
-
-#endif

@@ -3,8 +3,7 @@
  * to the process at once (delivery.h), and its server is watched meanwhile, as by all other calls
  * (vertex/file/watch.h).
  */
-#ifndef VERTEX_REPLIES_H
-#define VERTEX_REPLIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ int64_t replies_await_queued(struct proc *p, const struct message_pattern *patte
 /* Called after an event that did not complete an nread. Returns true if the wait must end; *result says why: 0, a
  * message of p's is queued; -N_EINTR, SYSCALL_AGAIN. */
 bool replies_reader_gives_up(struct proc *p, int64_t *result);
-
-#endif

@@ -11,8 +11,7 @@
  * Until a message arrives or is given up, it keeps its hold, and no other module sees its SEND_DONE. A message that is
  * given up fails with NCU_EPARITY, and a notice to the receiver takes its place (vertex/message/lost.h).
  */
-#ifndef VERTEX_RESEND_H
-#define VERTEX_RESEND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void resend_note_damage(void);
 /* For the trap monitor: the numbers of messages sent again and of messages that arrived damaged. */
 uint64_t resend_count(void);
 uint64_t resend_damaged(void);
-
-#endif

@@ -3,8 +3,7 @@
  * sees SEND_DONE. That may be long after the send has ended, as its end interrupts nothing (event_reap,
  * channels_want_ends).
  */
-#ifndef VERTEX_SENDS_H
-#define VERTEX_SENDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ static inline bool sends_reap_is_due(uint32_t owner, uint64_t bytes)
 
 /* After SEND_DONE: returns the message that was sent, with the send's hold, which the caller releases. */
 struct message *message_sent(const struct ncu_cause *cause);
-
-#endif

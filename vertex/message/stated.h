@@ -12,8 +12,7 @@
  * proc.works: the process works for files all the time, so that its work begins where the last one ended: an nsdisk
  * between two requests, a program in a PIO call. The work of any other begins at the trap.
  */
-#ifndef VERTEX_STATED_H
-#define VERTEX_STATED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ static inline uint64_t stated_arm(const struct ncu_cause *cause)
 
 /* A page fault of the process that works, since the trap's ENTER, is no part of it. */
 void stated_exclude_trap(void);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Only a node with several processes slices time: SCHED_SLICE_CYCLES each, measured by the NCU's timer.
  */
-#ifndef VERTEX_DISPATCH_H
-#define VERTEX_DISPATCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ static inline bool sched_must_yield(void)
     return timer_slice_over && sched_others_may_run();
 }
 void sched_yield(void);
-
-#endif

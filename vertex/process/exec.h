@@ -2,8 +2,7 @@
  * What the two ways of loading a program from a program's memory share: exec.c loads other nodes, exec_here.c the
  * caller's place.
  */
-#ifndef VERTEX_EXEC_H
-#define VERTEX_EXEC_H
+#pragma once
 
 #include "vertex/contract/abi.h"
 
@@ -17,5 +16,3 @@ struct exec_program {
 /* Reads the program that the caller describes at `address`, and checks it. -N_EPERM, -N_EFAULT, -N_E2BIG,
  * -N_ENOEXEC. */
 int exec_read_program(struct proc *p, uint64_t address, struct exec_program *e);
-
-#endif

@@ -5,8 +5,7 @@
  *   (none) --kin_add--> ALIVE --kin_end--> ENDED, its procid still taken --kin_take_ended--> (none)
  *                             \--kin_end: its parent has ended, or ignores SIGCHLD--> (none)
  */
-#ifndef VERTEX_KIN_H
-#define VERTEX_KIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ bool kin_is_known(uint32_t procid);
 /* Returns true if a process of this node has forked since the node's program was loaded: then names of processes are
  * not limited to those that were loaded. */
 bool kin_have_been(void);
-
-#endif

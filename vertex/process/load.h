@@ -5,8 +5,7 @@
  * A node with children in the tree forwards every message of a load before it acts on it, from the buffer in which it
  * received it. Errors are recorded and reported, once, at N_LOAD_START.
  */
-#ifndef VERTEX_LOAD_H
-#define VERTEX_LOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ bool load_pipes_are_sound(const struct load_begin *b, const struct load_pipes *p
 
 /* At the boot of an I/O node: starts the built-in program that boot_info describes, if there is one. */
 void load_builtin(void);
-
-#endif

@@ -14,8 +14,7 @@
  * last process to end sends the report to the front end, which says how the first kind ended.
  * An I/O node runs the built-in program, nsdisk, which sees raw node addresses, all message types and the drives.
  */
-#ifndef VERTEX_PROC_H
-#define VERTEX_PROC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -260,5 +259,3 @@ void proc_wake_for_memory(void);        /* wakes the processes that wait for mem
 
 /* Sets mailbox.exact after a change in whether user code may run ahead. */
 void proc_update_exact(void);
-
-#endif

@@ -3,8 +3,7 @@
  * arriving, Vertex sends it again after 1 ms, then after twice the wait each time, for about a minute of virtual time
  * in all. So a node that recovers still reports its end, and the machine does not wait forever for one that does not.
  */
-#ifndef VERTEX_REPORT_H
-#define VERTEX_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ void report_started(const struct job_exit *started);
 bool report_is_kept(void);
 /* Sends the kept N_EXIT again; trap/timer.c calls it at the time set. */
 void report_again(void);
-
-#endif

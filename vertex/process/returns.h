@@ -3,8 +3,7 @@
  * frames; it keeps every word of the stack that is the address after a call, and where it lies. The front end has the
  * program's file, whose call frame information tells which of them count (emu/job/frames.c).
  */
-#ifndef VERTEX_RETURNS_H
-#define VERTEX_RETURNS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@
 /* Finds the first EXIT_RETURNS_MOST above sp, in at most 64 KB of the stack. The space need not be active. Returns how
  * many there are. */
 uint32_t returns_find(struct vm *vm, uint64_t sp, struct exit_return *found);
-
-#endif

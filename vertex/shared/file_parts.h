@@ -7,8 +7,7 @@
  * One table says which parts each type has, and one function checks that a message has just these. Each server checks
  * the values itself: drives, open files, offsets, and the length of names.
  */
-#ifndef VERTEX_FILE_PARTS_H
-#define VERTEX_FILE_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool file_parts_of(uint32_t type, uint32_t *parts);
  * FILE_IO_MAX_BYTES of data or to be returned. */
 int32_t file_parts_split(const struct file_request *r, uint32_t parts, const void *message, size_t n,
                          struct file_parts *out);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Names of nodes for messages to the user, by the host and the library. The addresses are those of machine.h.
  */
-#ifndef VERTEX_NODE_NAME_H
-#define VERTEX_NODE_NAME_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -42,5 +41,3 @@ static inline const char *node_short_name(uint32_t node, char name[NODE_SHORT_NA
         snprintf(name, NODE_SHORT_NAME_BYTES, "%u", (unsigned)node);
     return name;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Formats the few lines that Vertex, nsdisk and libpio write: panics, faults, notes for the front end, descriptions of
  * files. newlib's printf and scanf would be larger than the rest of either program. Pure: host tests link it.
  */
-#ifndef VERTEX_TEXT_H
-#define VERTEX_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,5 +11,3 @@
  * does not fit. Returns the length without the NUL. */
 size_t text_print(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 size_t text_print_list(char *to, size_t size, const char *format, va_list list);
-
-#endif

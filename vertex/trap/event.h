@@ -4,8 +4,7 @@
  * Like the table of system calls (syscall.h), event.c knows only the names of the functions below, each in the module
  * of its subject, so that it includes none of these modules.
  */
-#ifndef VERTEX_EVENT_H
-#define VERTEX_EVENT_H
+#pragma once
 
 #include "vertex/base/ncu_calls.h"
 
@@ -48,5 +47,3 @@ void event_reap(void);
 /* Waits until a cause is due, and handles all that are. A deadlock report prints the arguments as the caller's
  * reason. */
 void event_wait(enum ncu_wait why, uint64_t node, uint64_t type);
-
-#endif

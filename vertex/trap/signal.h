@@ -12,8 +12,7 @@
  *           -> caught: pending, delivered when the process next runs
  *           -> otherwise the end of the job, at once; or nothing
  */
-#ifndef VERTEX_SIGNAL_H
-#define VERTEX_SIGNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ void signal_set_blocked(struct proc *p, uint32_t signals);
 void signal_suspended(struct proc *p, uint32_t before);
 
 void signal_deliver(struct proc *p); /* delivers the lowest such signal, as the process returns to user mode */
-
-#endif

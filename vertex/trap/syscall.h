@@ -2,8 +2,7 @@
  * System calls: one function sys_NAME for each entry of TRAP_LIST (vertex/contract/abi.h), in the module of its
  * subject. `arg` is a0-a5, unchecked. The result is >= 0 or a negative n_error.
  */
-#ifndef VERTEX_SYSCALL_H
-#define VERTEX_SYSCALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ TRAP_LIST(SYSCALL_DECLARE)
 
 /* Dispatches the system call in the frame. Returns true if the program must get all registers from the frame. */
 bool syscall_handle(struct proc *p, struct trap_frame *frame);
-
-#endif

@@ -3,8 +3,7 @@
  * process/report.c a report to send again, and message/pace.c the end of the channels' rest. The NCU's timer is set to
  * the earliest of them.
  */
-#ifndef VERTEX_TIMER_H
-#define VERTEX_TIMER_H
+#pragma once
 
 #include "vertex/process/proc.h"
 
@@ -23,5 +22,3 @@ extern bool timer_slice_over; /* the slice has ended */
 /* Set the times at which report_again and pace_end_rest are called. */
 void timer_set_report(uint64_t at_cycles);
 void timer_set_rest(uint64_t at_cycles);
-
-#endif

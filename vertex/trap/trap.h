@@ -13,8 +13,7 @@
  * The frame contains the registers that C code may change. The callee-saved registers stay in the hart, or on the
  * process's kernel stack, where C functions save them.
  */
-#ifndef VERTEX_TRAP_H
-#define VERTEX_TRAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void trap_init(void); /* directs this hart's traps here, and enables interrupts 
 
 /* Enters a program for the first time; every register outside the frame is zero. */
 _Noreturn void trap_enter_program(struct trap_frame *frame);
-
-#endif

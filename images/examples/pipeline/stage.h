@@ -2,8 +2,7 @@
  * What the three programs of this folder have in common: a square of complex numbers goes from one to the next, and
  * each program says once how its own nodes share it. It may go by a pipe, by a file or by a striped file.
  */
-#ifndef STAGE_H
-#define STAGE_H
+#pragma once
 
 #include <fcntl.h>
 #include <nself.h>
@@ -94,5 +93,3 @@ static inline void stage_move(ssize_t moved, long bytes, const char *what)
         exit(1);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What rexecv and rexecvf have in common (rexec.c). Part of libvertex. */
-#ifndef NCUBE_LIB_REXEC_LOAD_H
-#define NCUBE_LIB_REXEC_LOAD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ const char *rexec_from_root(const char *path, struct rexec_name *name);
 
 /* As rexecv. With `fds`, a struct load_pipes and what follows it, as rexecvf. Returns 0, or a negative errno. */
 int rexec_load(int first, int nodes, const char *path, char *const argv[], const void *fds, size_t fds_bytes);
-
-#endif

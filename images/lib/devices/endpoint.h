@@ -9,8 +9,7 @@
  *
  * PEs are named by N_PROCESS numbers of the endpoint: node = PE. All functions return >= 0 or a negative n_error.
  */
-#ifndef NCUBE_LIB_ENDPOINT_H
-#define NCUBE_LIB_ENDPOINT_H
+#pragma once
 
 #include <ndevices.h>
 #include <stdbool.h>
@@ -85,5 +84,3 @@ static inline bool endpoint_is_other(void)
 {
     return &nself && (nself != NSELF_DESCRIPTOR || endpoint_has_rests);
 }
-
-#endif

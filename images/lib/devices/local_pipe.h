@@ -2,8 +2,7 @@
  * Ends of the pipes that pipe() makes, between processes of a node (vertex/file/node_pipe.h). Part of libvertex, for
  * those that make something else of an end that nobody has used: an end of a parallel pipe.
  */
-#ifndef NCUBE_LIB_LOCAL_PIPE_H
-#define NCUBE_LIB_LOCAL_PIPE_H
+#pragma once
 
 #include "images/lib/devices/ndevice_switch.h"
 
@@ -20,5 +19,3 @@ int local_pipe_number(int fd);
 int local_pipe_take(int fd);
 /* Gives an unused end, and all descriptors that dup has made of it, to another driver. -EBUSY. */
 int local_pipe_replace(int fd, const struct ndevice *device, void *state);
-
-#endif

@@ -1,6 +1,5 @@
 /* Locks of ranges (locks.c). Part of libvertex. */
-#ifndef NCUBE_LIB_LOCKS_H
-#define NCUBE_LIB_LOCKS_H
+#pragma once
 
 struct flock;
 
@@ -8,5 +7,3 @@ struct flock;
 int lock_grant(void);
 /* F_GETLK, F_SETLK and F_SETLKW of fcntl on a file that was opened with these flags. 0, or a negative errno. */
 int lock_range(int flags, int command, struct flock *lock);
-
-#endif

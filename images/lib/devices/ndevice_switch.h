@@ -1,8 +1,7 @@
 /*
  * The switch of nDEVICES: which driver has a descriptor or a path. Part of libvertex; <ndevices.h> is the public side.
  */
-#ifndef NCUBE_LIB_NDEVICE_SWITCH_H
-#define NCUBE_LIB_NDEVICE_SWITCH_H
+#pragma once
 
 #include <errno.h>
 #include <ndevices.h>
@@ -122,5 +121,3 @@ static inline const struct ndevice_slot *ndevice_slot_address(int fd)
     {                                                                                    \
         return (type)result_to_errno(NDEVICE_ON_PATH(#entry, path, entry, __VA_ARGS__)); \
     }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NCUBE_WORDS_H
-#define NCUBE_WORDS_H
+#pragma once
 
 /*
  * Copying from any address to a word-aligned one in words of 8 bytes, for memcpy and memmove. Private to the library.
@@ -26,5 +25,3 @@ WORDS_INLINE uint64_t word_across(uint64_t low, uint64_t high, unsigned shift)
 {
     return low >> shift | high << (64 - shift);
 }
-
-#endif

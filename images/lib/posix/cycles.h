@@ -1,6 +1,5 @@
 /* Times of POSIX in cycles of the node's clock. Part of libvertex. */
-#ifndef NCUBE_LIB_CYCLES_H
-#define NCUBE_LIB_CYCLES_H
+#pragma once
 
 #include <time.h>
 
@@ -28,5 +27,3 @@ static inline uint64_t cycles_after(const struct timespec *t)
 {
     return (uint64_t)(trap_cycles() + cycles_of(t->tv_sec, t->tv_nsec));
 }
-
-#endif

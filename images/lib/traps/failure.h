@@ -1,8 +1,7 @@
 /*
  * Records which call failed last, and on which file, for nfailed of <nio.h>. Part of libvertex.
  */
-#ifndef NCUBE_LIB_FAILURE_H
-#define NCUBE_LIB_FAILURE_H
+#pragma once
 
 #define FAILURE_PATH_BYTES 256 /* longer paths are cut */
 #define FAILURE_NAME_BYTES 96  /* longer names of open descriptors are cut */
@@ -39,5 +38,3 @@ void failure_copy_name(long from, long to);
 void failure_forget(long fd);
 
 const struct failure *failure_last(void);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Converts the result of a trap into that of a POSIX call.
  */
-#ifndef NCUBE_LIB_RESULT_H
-#define NCUBE_LIB_RESULT_H
+#pragma once
 
 #include <errno.h>
 
@@ -20,5 +19,3 @@ static inline long result_from_errno(long result)
 {
     return result >= 0 ? result : -errno;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The process's own numbers in its program, regardless of `nself`. Part of libvertex. */
-#ifndef NCUBE_LIB_SELF_H
-#define NCUBE_LIB_SELF_H
+#pragma once
 
 #include <sysn.h>
 
@@ -15,5 +14,3 @@ static inline int self_process(void)
 
 /* To be called in a forked process. */
 void self_forget(void);
-
-#endif

@@ -2,8 +2,7 @@
  * Tables of what a program has handles for: requests, messages, types. A handle that has been given back is found out
  * even if its place has been used again.
  */
-#ifndef NCUBE_MPI_HANDLES_H
-#define NCUBE_MPI_HANDLES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ static inline void *handle_find(const struct handle_table *t, enum handle_kind k
 
 /* Gives back the table, which is empty. */
 void handle_drop(struct handle_table *t);
-
-#endif

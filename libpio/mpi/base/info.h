@@ -1,6 +1,5 @@
 /* Info for the library itself (info.c) [9]. */
-#ifndef NCUBE_MPI_INFO_H
-#define NCUBE_MPI_INFO_H
+#pragma once
 
 #include "libpio/mpi/base/inside.h"
 
@@ -13,5 +12,3 @@ int info_check(MPI_Info handle);
 /* Makes one; sets a key that is short enough. Classes. */
 int info_new(MPI_Info *handle);
 int info_set(MPI_Info handle, const char *key, const char *value);
-
-#endif

@@ -11,8 +11,7 @@
  *   WIRE_DATA + n           data of message n of this sender, in pieces, for which the receiver has asked
  *   COLLECTIVE_TYPE(c, op)  a collective call of communicator c; a wildcard does not match these
  */
-#ifndef NCUBE_MPI_INSIDE_H
-#define NCUBE_MPI_INSIDE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -234,5 +233,3 @@ void mpi_use_errhandler(MPI_Errhandler handle, int uses);
 
 /* MPI_F is weak, so that a tool can have its own one, which calls PMPI_F. */
 #define MPI_NAME(name) __typeof(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Attributes [6.7]: values that a program attaches to communicators and types, under keys that it makes.
  */
-#ifndef NCUBE_MPI_KEYVALS_H
-#define NCUBE_MPI_KEYVALS_H
+#pragma once
 
 #include "libpio/mpi/base/inside.h"
 
@@ -24,5 +23,3 @@ int attribute_delete(struct attribute **list, enum key_of of, void *object, int 
 /* Of all values: copies those whose functions say so; deletes them, the last one first, until a function fails. */
 int attributes_copy_list(struct attribute *list, void *object, struct attribute **copy);
 int attributes_delete_list(struct attribute **list, void *object);
-
-#endif

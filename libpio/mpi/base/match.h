@@ -4,8 +4,7 @@
  * A queue keeps the order in which its entries came. Once it is long it has an index, so that neither thousands of
  * senders nor of tags make a search long: by source and tag, by source, and by tag.
  */
-#ifndef NCUBE_MPI_MATCH_H
-#define NCUBE_MPI_MATCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ struct mpi_entry *match_find_message(const struct mpi_queue *q, int source, int 
 
 /* The oldest receive that matches a message of this source and tag, or NULL. */
 struct mpi_entry *match_find_receive(const struct mpi_queue *q, int source, int tag);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of all ranks in a buffer of the program, of calls like MPI_Gather [5.5 to 5.8]. */
-#ifndef NCUBE_MPI_COLL_PARTS_H
-#define NCUBE_MPI_COLL_PARTS_H
+#pragma once
 
 #include "libpio/mpi/collectives/collectives.h"
 
@@ -39,5 +38,3 @@ static inline char *parts_place(const struct parts *p, int rank)
 
 /* Checks them, and finds p->type where all have one. A class. */
 int parts_check(struct parts *p, int size, MPI_Datatype datatype);
-
-#endif

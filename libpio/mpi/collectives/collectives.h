@@ -1,6 +1,5 @@
 /* What collective calls share (coll_*.c). */
-#ifndef NCUBE_MPI_COLLECTIVES_H
-#define NCUBE_MPI_COLLECTIVES_H
+#pragma once
 
 #include "libpio/mpi/messages/request.h"
 
@@ -17,5 +16,3 @@ static inline int check_root(const struct mpi_comm *c, int root)
                ? MPI_SUCCESS
                : mpi_error(MPI_ERR_ROOT, "%ld is none of 0 to %ld", root, c->group.size - 1);
 }
-
-#endif

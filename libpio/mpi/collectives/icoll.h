@@ -5,8 +5,7 @@
  * A blocking call names them weakly (ICOLL_WEAK): a program that makes intercommunicators has all of them, as
  * intercomm.c names them, and others need none.
  */
-#ifndef NCUBE_MPI_ICOLL_H
-#define NCUBE_MPI_ICOLL_H
+#pragma once
 
 #include "libpio/mpi/collectives/coll_parts.h"
 #include "libpio/mpi/collectives/schedule.h"
@@ -52,5 +51,3 @@ int schedule_run(struct schedule *s, int error) ICOLL;
             return mpi_leave(c, schedule_run(s, error)); \
         }                                                \
     } while (0)
-
-#endif

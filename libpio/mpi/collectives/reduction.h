@@ -1,6 +1,5 @@
 /* A reduction under way (coll_reduce.c), and what its operation is. */
-#ifndef NCUBE_MPI_REDUCTION_H
-#define NCUBE_MPI_REDUCTION_H
+#pragma once
 
 #include "libpio/mpi/collectives/operations.h"
 
@@ -41,5 +40,3 @@ int reduction_find(struct reduction *r, MPI_Op op);
 
 /* An operation that a program has made: op_create.c, if it makes any. False: it is none. */
 bool mpi_find_made_operation(MPI_Op op, struct reduction *r) __attribute__((weak));
-
-#endif

@@ -8,8 +8,7 @@
  * Its messages are those of a communicator of its own, the shadow, whose number is that of the program's communicator
  * and COMMS_MAX; their tag is the number of the call, which all members count alike, so several may be under way.
  */
-#ifndef NCUBE_MPI_SCHEDULE_H
-#define NCUBE_MPI_SCHEDULE_H
+#pragma once
 
 #include "libpio/mpi/collectives/reduction.h"
 #include "libpio/mpi/messages/requests.h"
@@ -80,5 +79,3 @@ static inline const struct group *schedule_own_group(const struct schedule *s)
  * in the order of ranks if the operation does not commute. Both end with a round. */
 void schedule_broadcast(struct schedule *s, void *buf, int count, const struct mpi_type *t, int root);
 void schedule_reduce(struct schedule *s, int root);
-
-#endif

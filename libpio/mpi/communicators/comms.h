@@ -4,8 +4,7 @@
  * What a program attaches to one is known to files that only those programs have that use it: their functions are named
  * weakly here, so NULL where there is nothing of that kind.
  */
-#ifndef NCUBE_MPI_COMMS_H
-#define NCUBE_MPI_COMMS_H
+#pragma once
 
 #include "libpio/mpi/collectives/collectives.h"
 
@@ -80,5 +79,3 @@ extern struct comms_hooks comms_hooks;
 
 /* Of a duplicate: what is attached is copied; after an error there is no duplicate. */
 int comms_copy_attached(const struct mpi_comm *from, struct mpi_comm **made);
-
-#endif

@@ -1,6 +1,5 @@
 /* Groups of the program [6.3]: lists of ranks in MPI_COMM_WORLD. */
-#ifndef NCUBE_MPI_GROUPS_H
-#define NCUBE_MPI_GROUPS_H
+#pragma once
 
 #include "libpio/mpi/base/inside.h"
 
@@ -17,5 +16,3 @@ int groups_of(const struct group *members, MPI_Group *group);
 
 /* The rank of a process of MPI_COMM_WORLD; MPI_UNDEFINED. */
 int groups_rank_of(const struct mpi_group *g, int world_rank);
-
-#endif

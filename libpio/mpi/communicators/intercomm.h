@@ -1,6 +1,5 @@
 /* Making intercommunicators (intercomm.c, intercomm_create.c) [6.6.2]. */
-#ifndef NCUBE_MPI_INTERCOMM_H
-#define NCUBE_MPI_INTERCOMM_H
+#pragma once
 
 #include "libpio/mpi/communicators/comms.h"
 
@@ -15,5 +14,3 @@ struct intercomm_lists {
 /* Makes this process's part of one, of two numbers on which both groups have agreed. A class. */
 int intercomm_make(struct mpi_comm *parent, const int number[2], const struct intercomm_lists *l,
                    struct mpi_comm **made);
-
-#endif

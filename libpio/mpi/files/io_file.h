@@ -10,8 +10,7 @@
  *
  * Every process has the file open by itself. The communicator is a duplicate, for collective calls.
  */
-#ifndef NCUBE_MPI_IO_FILE_H
-#define NCUBE_MPI_IO_FILE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -146,5 +145,3 @@ int io_end_split(struct mpi_file *f, MPI_Status *status);
 /* Checks what every access checks: the file's mode, the buffer, and the place in etypes. A class. */
 int io_check(const struct mpi_file *f, const void *buf, int count, MPI_Datatype datatype, bool writes,
              const struct mpi_type **t);
-
-#endif

@@ -6,8 +6,7 @@
  *   send     done at once;  or waits for room -> asks -> answered, done
  *   receive  waits for a message -> done;  or its data lands in pieces -> done
  */
-#ifndef NCUBE_MPI_REQUEST_H
-#define NCUBE_MPI_REQUEST_H
+#pragma once
 
 #include "libpio/mpi/types/datatype.h"
 #include "libpio/mpi/base/inside.h"
@@ -178,5 +177,3 @@ static inline void status_set(MPI_Status *status, int source, int tag, MPI_Count
     status->mpi_bytes = bytes;
     status->mpi_cancelled = 0;
 }
-
-#endif

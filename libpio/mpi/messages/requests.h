@@ -1,8 +1,7 @@
 /*
  * Requests of the program (MPI_Request): a table of those that it has a handle for.
  */
-#ifndef NCUBE_MPI_REQUESTS_H
-#define NCUBE_MPI_REQUESTS_H
+#pragma once
 
 #include "libpio/mpi/messages/request.h"
 
@@ -67,5 +66,3 @@ extern int (*requests_call_general)(struct mpi_request *r, enum requests_call wh
 
 /* Begins a buffered send. Set by bsend.c, if the program has any. */
 extern void (*requests_start_buffered)(struct mpi_request *r);
-
-#endif

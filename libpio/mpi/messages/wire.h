@@ -26,8 +26,7 @@
  * takes more than a quarter of the room, and less than a quarter is owed, a send waits for ever only where half is
  * taken.
  */
-#ifndef NCUBE_MPI_WIRE_H
-#define NCUBE_MPI_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -138,5 +137,3 @@ static inline void wire_release(int process, long bytes)
 {
     wire_note(wire_peer(process), process, bytes);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Process topologies [7]: what MPI_Cart_create and its like attach to a communicator.
  */
-#ifndef NCUBE_MPI_TOPOLOGY_H
-#define NCUBE_MPI_TOPOLOGY_H
+#pragma once
 
 #include "libpio/mpi/communicators/comms.h"
 
@@ -50,5 +49,3 @@ void topology_attach(struct mpi_comm *c, struct topology *t);
 /* Makes a communicator of the first `size` ranks, with a topology, which goes to it or is freed. rank_of: which rank of
  * the old one each is; NULL: the same. A class. */
 int topology_make(struct mpi_comm *c, int size, const int *rank_of, struct topology *t, struct mpi_comm **made);
-
-#endif

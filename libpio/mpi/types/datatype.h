@@ -1,8 +1,7 @@
 /*
  * Types [4]: where in memory the bytes of an element lie, and copies between there and a packed sequence.
  */
-#ifndef NCUBE_MPI_DATATYPE_H
-#define NCUBE_MPI_DATATYPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -93,5 +92,3 @@ void mpi_unpack(const struct mpi_type *t, int count, void *buf, long from, long 
 /* Copies the first bytes of elements to others. */
 void mpi_copy(const struct mpi_type *from_type, int from_count, const void *from, const struct mpi_type *to_type,
               int to_count, void *to, long bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Types that a program makes [4.1]: how each was made, where its bytes lie, and its place in the table of handles.
  */
-#ifndef NCUBE_MPI_MADE_TYPES_H
-#define NCUBE_MPI_MADE_TYPES_H
+#pragma once
 
 #include "libpio/mpi/types/datatype.h"
 
@@ -64,5 +63,3 @@ struct made_piece piece_of(const struct mpi_type *t);
 struct made_piece piece_repeat(struct made_type *t, const struct made_piece *p, long count, long stride);
 /* Several, each at its place. */
 struct made_piece piece_join(struct made_type *t, const struct made_piece *p, const long *at, int n);
-
-#endif

@@ -3,8 +3,7 @@
  * another MPI prints (tests/libpio/test_mpi.sh). Written from the standard's text. A table in each file names its
  * functions; main.c calls them, and prints what all ranks have said, in the order of ranks.
  */
-#ifndef NCUBE_MPI_SUBJECTS_H
-#define NCUBE_MPI_SUBJECTS_H
+#pragma once
 
 #include <mpi.h>
 #include <stdio.h>
@@ -26,5 +25,3 @@ struct subject {
 };
 
 extern const struct subject points[], types[], collectives[], communicators[], topologies[], files[]; /* NULL ends */
-
-#endif
