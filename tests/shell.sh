@@ -50,6 +50,21 @@ terminal_for() {
     return 1
 }
 
+# drawn I OF: whether case I of some is among those that this version of the system tries: one of OF. Each version has
+# others; all are tried if TESTS_DRAW is unset or "all" (run.sh).
+drawn() {
+    [ "${TESTS_DRAW:-all}" = all ] || [ $((($1 + TESTS_DRAW) % $2)) -eq 0 ]
+}
+
+# drawn_of OF WORD...: those of the words that are drawn.
+drawn_of() {
+    local of=$1 i=0 word
+    shift
+    for word; do
+        ! drawn $((i++)) "$of" || printf '%s ' "$word"
+    done
+}
+
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
     [ $failed -eq 0 ]

@@ -58,13 +58,13 @@ done
 
 server() { column "WRITE, 4 KB" 10; } # ms
 far() { grep -c "^\\* WRITE, [0-9]* KB, processor: .* less than the paper's" report/report.md; }
-status "service times" 0 experiments --out report --only service --bytes 128K --keep kept two.conf
+status "service times" 0 experiments --out report --only service --bytes 64K --keep kept two.conf
 same "no sentence, as stated costs are within 10 % of the paper's" 0 "$(far)"
 slow=$(server)
-status "service times by instructions" 0 experiments --out report --only service --bytes 128K --set costs=instructions \
+status "service times by instructions" 0 experiments --out report --only service --bytes 64K --set costs=instructions \
     two.conf
 same "a sentence for what is far from the paper's, by more than 10 %" 2 "$(far)"
-status "with faster drives" 0 experiments --out report --only service --bytes 128K --set drives.rpm=7200 two.conf
+status "with faster drives" 0 experiments --out report --only service --bytes 64K --set drives.rpm=7200 two.conf
 check "they are faster" is_more "$slow" "$(server)"
 check "the report says what was set" grep -q '^Set on the command line, for all machines: drives.rpm=7200[.]' \
     report/report.md

@@ -244,7 +244,7 @@ if command -v chromium >/dev/null; then
         timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/browser" \
             --enable-logging=stderr --v=0 --dump-dom "file://$scratch/$1" 2>err >dom
     }
-    for page in slow.html fast.html none.html limit.html name.html stuck.html part.html; do
+    for page in $(drawn_of 2 slow.html fast.html none.html limit.html name.html stuck.html part.html); do
         look $page
         same "$page: errors of the script" "" "$(grep -E 'CONSOLE.*(rror|Uncaught)' err)"
         check "$page: the timeline is drawn" grep -qE 'id="shown">[0-9]' dom
@@ -267,14 +267,20 @@ if [ -n "$python" ] && command -v chromium >/dev/null; then
     echo 'dim = 7;' >seven.conf
     status "a run on 4 nodes of 128" 0 run -m seven.conf -d 2 --report=cells.html "$ring"
     status "a run of 64 nodes" 0 run -d 6 --report=high.html "$ring"
-    check "the player: keys, drags, touch, colours, on a cube" play slow.html
-    check "the player: likewise, with a timeline that is higher than its frame" play high.html
-    check "the player: likewise, on a grid of cells" play cells.html
-    check "the player: a run that ends well" play fast.html 'The run ended with status 0.'
-    check "the player: a deadlock" play stuck.html 'The run failed: deadlock at '
-    check "the player: a fault" play fault.html 'The run failed: node 1 '
-    check "the player: a status" play status.html 'The run failed: the program has ended with status 7'
-    check "the player: a limit" play reached.html 'The run failed: the limit of 0.05'
+    # on a cube; with a timeline that is higher than its frame; on a grid of cells
+    for page in $(drawn_of 3 slow.html high.html cells.html); do
+        check "the player: keys, drags, touch, colours of $page" play $page
+    done
+    n=0
+    while IFS='|' read -r page end; do
+        ! drawn $((n++)) 2 || check "the player: the end of $page" play $page "$end"
+    done <<'END'
+fast.html|The run ended with status 0.
+stuck.html|The run failed: deadlock at 
+fault.html|The run failed: node 1 
+status.html|The run failed: the program has ended with status 7
+reached.html|The run failed: the limit of 0.05
+END
 else
     skip "the player of the page" "chromium or python3 is not installed"
 fi

@@ -6,6 +6,7 @@ set -u
 
 run=$(readlink -f "$(dirname "$0")/../run.sh")
 cd "$scratch" || exit 1
+unset TESTS_DRAW # it says one line more
 
 suite() { # NAME STATUS LINE...: a suite that prints these lines
     local name=$1 status=$2
@@ -37,6 +38,12 @@ tells() {
     same "$name: the last line" "$last" "$(tail -n 1 out)"
 }
 tells "a success" 0 "3 passed, 0 failed, 0 skipped" all.sh
+same "what is drawn of five: all" "a b c d e " "$(drawn_of 2 a b c d e)"
+same "by an even number" "a c e " "$(TESTS_DRAW=6 drawn_of 2 a b c d e)"
+same "by an odd one" "b d " "$(TESTS_DRAW=7 drawn_of 2 a b c d e)"
+same "by all" "a b c d e " "$(TESTS_DRAW=all drawn_of 2 a b c d e)"
+TESTS_DRAW=6 "$run" . all.sh >out
+check "a sample says how to try all" grep -q "TESTS_DRAW=6; TESTS_DRAW=all tries all" out
 tells "a case that cannot run" 0 "3 passed, 0 failed, 1 skipped" some.sh
 check "why" grep -qx '      skipped: gdb: it is not installed' out
 tells "a suite that cannot run, alone" 1 "0 passed, 0 failed, 1 skipped" none.sh

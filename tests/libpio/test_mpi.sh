@@ -21,7 +21,7 @@ printf 'dim = 4;\nram_mb = 2;\n' >small.conf
 
 # The programs that are judged, as one; files, which need a folder, by themselves
 programs=$(sed -n 's/^ *X(\([a-z_]*\).*/\1/p' "$root/tests/mpi/all.c")
-sizes=${MPI_SIZES:-1 3 8}
+sizes=${MPI_SIZES:-$(drawn_of 3 1 3 8)}
 build_all() { # COMPILER OUTPUT FLAG...
     local compiler=$1 output=$2 name
     shift 2
@@ -33,7 +33,7 @@ build_all() { # COMPILER OUTPUT FLAG...
 }
 
 # Subjects of the standard, one after the other in one program: what each prints is the same
-subject_sizes=${MPI_SIZES:-1 2 3 6 7}
+subject_sizes=${MPI_SIZES:-$(drawn_of 3 1 2 3 6 7 5)}
 build_subjects() { # COMPILER OUTPUT FLAG...
     local compiler=$1 output=$2
     shift 2
@@ -126,7 +126,7 @@ for name in mistakes bad_arguments old_names; do
 done
 
 mpicc $flags -DBYTES_MAX=1100 -o random_small "$root/tests/mpi/random_points.c"
-for seed in 2 3; do
+for seed in $(drawn_of 2 2 3); do
     same "random messages of 16 nodes of 2 MB, seed $seed" "random_points on 16: passed" \
         "$(mpirun -d 4 -n 16 -m small.conf ./random_small 5 $seed 2>&1 | tail -n 1)"
 done

@@ -137,15 +137,21 @@ char *machine_file_of_drives(const char *folder, int dim, int volumes, const cha
 
 /* ---- Tables ---- */
 
-/* Parameters 0 .. n-1, for tests whose parameter is a row of a table: the tests run in processes of their own, in
- * which the table's strings lie elsewhere. */
-struct criterion_test_params table_rows(size_t n);
-#define TABLE_ROWS(table) table_rows(sizeof(table) / sizeof *(table))
+/* Whether case i of some is among those that this version of the system tries: one of `of`. Each version has others;
+ * all are tried if TESTS_DRAW is unset or "all" (tests/run.sh). */
+bool is_drawn(size_t i, size_t of);
+
+/* The numbers below n that are drawn (is_drawn), as parameters of tests whose parameter is a row of a table: the tests
+ * run in processes of their own, in which the table's strings lie elsewhere. n is at least `of`. */
+struct criterion_test_params table_rows(size_t n, size_t of);
 
 /* A test of each row of a table, `*row` in what follows. */
-#define RowTest(suite, name, table)          \
-    ParameterizedTestParameters(suite, name) \
-    {                                        \
-        return TABLE_ROWS(table);            \
-    }                                        \
+#define RowTest(suite, name, table) DrawnRowTest(suite, name, table, 1)
+
+/* The same for every one of `of` rows, which each version draws anew: for tables whose rows take long and are alike. */
+#define DrawnRowTest(suite, name, table, of)                    \
+    ParameterizedTestParameters(suite, name)                    \
+    {                                                           \
+        return table_rows(sizeof(table) / sizeof *(table), of); \
+    }                                                           \
     ParameterizedTest(size_t *row, suite, name)

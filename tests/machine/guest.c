@@ -42,9 +42,20 @@ void guest_must_end(const char *program, const struct guest_end *e, const char *
 
 /* ---- Runs that repeat ---- */
 
-/* Both have the same trace, to the byte. */
-static const char *const sync[] = {"--sync=ahead", "--sync=strict"};
+/* Both have the same trace, to the byte: an ordinary run, and one that does not run ahead, which takes long, and so in
+ * every third version of the system, or else one on a single processor. */
 #define RUNS 2
+
+static const char *way_of(int run, const struct ncube_run *r)
+{
+    size_t sum = 0;
+
+    for (const char *c = r->program; *c; c++)
+        sum += (size_t)*c;
+    for (const char *c = r->args[0] ? r->args[0] : ""; *c; c++)
+        sum += (size_t)*c;
+    return run == 0 ? "--sync=ahead" : is_drawn(sum, 3) ? "--sync=strict" : "--cores=1";
+}
 
 struct trace {
     char *text;
@@ -87,7 +98,7 @@ void guest_must_repeat(const struct ncube_run *r)
     struct trace t[RUNS];
 
     for (int i = 0; i < RUNS; i++)
-        t[i] = run_traced(*r, folder, sync[i], "passed\n", "");
+        t[i] = run_traced(*r, folder, way_of(i, r), "passed\n", "");
     expect_same_trace(t, r);
     folder_remove(folder);
 }
@@ -101,7 +112,7 @@ void ncube_must_repeat_on(const struct images_of_test *images, struct ncube_run 
         char *machine = images->machine(folder, images->volumes);
 
         r.machine = machine;
-        t[i] = run_traced(r, folder, sync[i], out, NULL);
+        t[i] = run_traced(r, folder, way_of(i, &r), out, NULL);
         free(machine);
         folder_remove(folder);
     }

@@ -23,7 +23,8 @@ struct guest_end {
 /* Runs it, with this folder for its files, NULL: the test's own; and with these faults of the machine, NULL: none. */
 void guest_must_end(const char *program, const struct guest_end *e, const char *served, const char *faults);
 
-/* Runs a case, and again without running ahead: it passes both times, with the same trace. At most two options. */
+/* Runs a case, and again without running ahead, or on one processor: it passes both times, with the same trace. At most
+ * two options. */
 void guest_must_repeat(const struct ncube_run *r);
 
 /* What a run begins with: new images, and a machine file of the same folder, whose path the caller frees. */

@@ -78,7 +78,7 @@ static struct outcome run_broken(const struct broken_case *b, const char *folder
     return o;
 }
 
-RowTest(broken, machines, broken_cases)
+DrawnRowTest(broken, machines, broken_cases, 2)
 {
     const struct broken_case *b = &broken_cases[*row];
     char *folder = folder_with_images(VOLUMES, 1024, 1024);

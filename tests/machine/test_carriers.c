@@ -76,7 +76,7 @@ static bool can_be(const struct state *s, const struct way *w)
     return strcmp(w->dim, "0") != 0 || strcmp(s->arg, "talks") != 0;
 }
 
-RowTest(carriers, let_go_at_a_signal_whatever_their_harts_do, ways)
+DrawnRowTest(carriers, let_go_at_a_signal_whatever_their_harts_do, ways, 2)
 {
     const struct way *w = &ways[*row];
     char *folder = folder_new();
@@ -100,7 +100,7 @@ RowTest(carriers, let_go_at_a_signal_whatever_their_harts_do, ways)
 }
 
 /* One of several, perhaps. */
-RowTest(carriers, that_are_lost_end_the_machine, ways)
+DrawnRowTest(carriers, that_are_lost_end_the_machine, ways, 2)
 {
     static const int signals[] = {SIGKILL, SIGSEGV, SIGTERM};
     const struct way *w = &ways[*row];

@@ -23,7 +23,7 @@ RowTest(endpoints, work_on_all_cubes, rows)
 
 static const char *const cubes[] = {"0", "1", "3"};
 
-RowTest(endpoints, redistribute_arrays, cubes)
+DrawnRowTest(endpoints, redistribute_arrays, cubes, 2)
 {
     guest_must_pass(&(struct ncube_run){.dim = cubes[*row], .program = PROGRAM, .args = {"redistribution"}});
 }

@@ -283,7 +283,7 @@ static unsigned number_from(const char *variable, unsigned otherwise)
     return text != NULL ? (unsigned)atoi(text) : otherwise;
 }
 
-RowTest(exact, is_every_random_program, subjects)
+DrawnRowTest(exact, is_every_random_program, subjects, 2)
 {
     unsigned first = number_from("FIRST", *row % 3 == 0 ? 62 : 63), seeds = number_from("SEEDS", 1);
 

@@ -16,7 +16,7 @@ static const struct flood {
     {"shares", "3", "8", "1000"},     {"computes", "3", "2000", "200"},
 };
 
-RowTest(floods, leave_the_process_its_share, floods)
+DrawnRowTest(floods, leave_the_process_its_share, floods, 2)
 {
     const struct flood *f = &floods[*row];
     struct ncube_run r = {

@@ -182,7 +182,7 @@ static const struct bound {
 
 ParameterizedTestParameters(mpi, calls_cost_no_more_than)
 {
-    return TABLE_ROWS(bounds);
+    return table_rows(sizeof bounds / sizeof *bounds, 1);
 }
 
 ParameterizedTest(size_t *row, mpi, calls_cost_no_more_than)

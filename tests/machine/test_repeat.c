@@ -83,7 +83,7 @@ ParameterizedTestParameters(repeat, gives_one_hash)
 
     while (rows < all && 1u << sizes[rows].dim <= number_from("NODES", NODES_OF_A_TEST))
         rows++;
-    return table_rows(rows);
+    return table_rows(rows, 1);
 }
 
 ParameterizedTest(size_t *row, repeat, gives_one_hash)

@@ -14,7 +14,7 @@ static const char *const cases[] = {
     "reads itself", "unused ends",  "numbers", "files",         "errors",       "loads loaders",
 };
 
-RowTest(rexecvf, does, cases)
+DrawnRowTest(rexecvf, does, cases, 2)
 {
     char *folder = folder_with_programs(PROGRAM);
 
@@ -22,7 +22,7 @@ RowTest(rexecvf, does, cases)
     folder_remove(folder);
 }
 
-RowTest(rexecvf, repeats, cases)
+DrawnRowTest(rexecvf, repeats, cases, 2)
 {
     char *folder = folder_with_programs(PROGRAM);
 

@@ -211,7 +211,7 @@ static void kill_at(const char *before, const struct kill *k, unsigned long us)
     folder_remove(folder);
 }
 
-RowTest(star_kills, leave_the_file_whole_or_refused_and_others_whole, kills)
+DrawnRowTest(star_kills, leave_the_file_whole_or_refused_and_others_whole, kills, 2)
 {
     const char *text = getenv("STAR_KILLS");
     int moments = text ? atoi(text) : MOMENTS;

@@ -168,7 +168,7 @@ static void kill_at(const char *before, const char *call, enum kill kill, unsign
     folder_remove(folder);
 }
 
-RowTest(striped_kills, leave_a_call_done_or_not_or_to_be_completed, calls)
+DrawnRowTest(striped_kills, leave_a_call_done_or_not_or_to_be_completed, calls, 2)
 {
     static unsigned long us[MOMENTS_MAX];
     const char *call = calls[*row], *every_text = getenv("KILL_EVERY"), *only = getenv("KILL_CALL");

@@ -46,7 +46,7 @@ static const struct volume_case {
     {"0", "a full volume", 1200, 4096},
 };
 
-RowTest(volumes, keep_files, volume_cases)
+DrawnRowTest(volumes, keep_files, volume_cases, 2)
 {
     const struct volume_case *v = &volume_cases[*row];
     char *folder = folder_with_images(1, v->kilobytes, v->block_bytes), *machine = machine_file(folder, 3, 1, "");
