@@ -106,7 +106,7 @@ $(B)/lib/program.ld: images/program.ld
 
 ifdef LIBPIO_SRCS
 LIBPIO := $(B)/lib/libpio.a
-$(LIBPIO): $(filter-out $(STRIPED_OBJS) $(PIPE_OBJS),$(LIBPIO_OBJS)) \
+$(LIBPIO): $(filter-out %/striped.o $(PIPE_OBJS),$(LIBPIO_OBJS)) \
         $(addprefix $(B)/rv/,engine.o striped.o pipes.o cfs.o)
 	$(archive)
 

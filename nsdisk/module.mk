@@ -9,7 +9,8 @@ NSDISK_CORE := $(NSDISK_DATA) $(addprefix nsdisk/,ext2/ext2_alloc.c ext2/ext2_ca
     ext2/ext2_dir.c ext2/ext2_direct.c ext2/ext2_group.c ext2/ext2_inode.c ext2/ext2_itable.c ext2/ext2_journal.c \
     ext2/ext2_map.c ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c ext2/ext2_sync.c ext2/ext2_walk.c \
     serve/merge.c serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c serve/volume_locks.c \
-    serve/family_names.c serve/private_files.c) vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
+    serve/counters.c serve/family_names.c serve/private_files.c) vertex/shared/file_parts.c vertex/shared/text.c \
+    $(NSDISK_MAP)
 NSDISK_LOOP := $(addprefix nsdisk/serve/,loop.c loop_aside.c loop_disk.c loop_jobs.c loop_families.c fiber.c)
 # The families and their table: a test may have its own
 NSDISK_CFS := $(addprefix nsdisk/cfs/,alloc.c block.c cfs_name.c header.c part.c part_disk.c common_pointer.c runs.c \

@@ -60,6 +60,7 @@ static const struct operation operations[] = {
     [INDEX(N_FREADNAME)] = {NULL},
     [INDEX(N_FMAKE)] = {NULL},
     [INDEX(N_FOPENREAD)] = {NULL},
+    [INDEX(N_FADD)] = {hostfs_add, .stream = -N_EINVAL},
     [INDEX(N_FSETATTRNAME)] = {hostfs_set_attributes_of_name, NULL, hostfs_tmp_set_attributes},
 };
 

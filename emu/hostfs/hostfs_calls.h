@@ -61,8 +61,8 @@ typedef int32_t hostfs_call_fn(struct hostfs *s, struct hostfs_call *c);
 /* On open files: hostfs_io.c. Operations that a standard stream answers in another way have a second function.
  * Whoever knows that a stream is not ready answers N_FPOLL by itself. */
 hostfs_call_fn hostfs_open, hostfs_close, hostfs_exit, hostfs_fork, hostfs_poll, hostfs_read, hostfs_write,
-    hostfs_truncate, hostfs_sync, hostfs_stat, hostfs_read_folder, hostfs_set_attributes, hostfs_stream_read,
-    hostfs_stream_write, hostfs_stream_stat;
+    hostfs_truncate, hostfs_sync, hostfs_stat, hostfs_read_folder, hostfs_set_attributes, hostfs_add,
+    hostfs_stream_read, hostfs_stream_write, hostfs_stream_stat;
 
 /* On names: hostfs_names.c. */
 hostfs_call_fn hostfs_stat_name, hostfs_access, hostfs_unlink, hostfs_remove_folder, hostfs_make_folder, hostfs_rename,

@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "emu/hostfs/errmap.h"
 #include "vertex/contract/system.h"
+#include "vertex/shared/file_parts.h"
 
 static bool is_served_type(mode_t mode)
 {
@@ -222,6 +224,29 @@ int32_t hostfs_read_folder(struct hostfs *s, struct hostfs_call *c)
 int32_t hostfs_set_attributes(struct hostfs *s, struct hostfs_call *c)
 {
     return hostfs_set_attributes_of(s, c, c->file->fd);
+}
+
+int32_t hostfs_add(struct hostfs *s, struct hostfs_call *c)
+{
+    struct file_counter k;
+
+    if (c->request.bytes != sizeof k)
+        return -N_EPROTO;
+    memcpy(&k, c->data, sizeof k);
+    const bool own = k.owner == 0;
+    struct open_file *at = own ? c->file : open_files_at(&s->files, k.owner);
+    if (!at || (!own && !at->counts))
+        return -N_ESTALE;
+    if (at->host->dev != c->file->host->dev || at->host->ino != c->file->host->ino)
+        return -N_EBADF;
+    int32_t error = file_counter_add(&at->counter, &k);
+    if (error < 0)
+        return error;
+    at->counts = true;
+    k.owner = own ? c->request.sfid : k.owner;
+    memcpy(c->payload, &k, sizeof k);
+    c->payload_bytes = sizeof k;
+    return 0;
 }
 
 /* ---- Streams ---------------------------------------------------------------------------------- */

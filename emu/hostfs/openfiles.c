@@ -46,16 +46,20 @@ static bool owns(const struct open_file *f, uint32_t node, uint32_t procid)
     return f->used && f->node == node && f->procids >> procid & 1;
 }
 
+struct open_file *open_files_at(const struct open_files *t, uint64_t sfid)
+{
+    struct open_file *f = (uint32_t)sfid < t->room ? &t->file[(uint32_t)sfid] : NULL;
+
+    return f && f->used && f->generation == sfid >> 32 ? f : NULL;
+}
+
 int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node, uint32_t procid,
                         struct open_file **file)
 {
-    uint32_t index = (uint32_t)sfid;
-    uint32_t generation = sfid >> 32;
-
-    if (generation == 0 || index >= t->room)
+    if (sfid >> 32 == 0 || (uint32_t)sfid >= t->room)
         return -N_EBADF;
-    struct open_file *f = &t->file[index];
-    if (!f->used || f->generation != generation)
+    struct open_file *f = open_files_at(t, sfid);
+    if (!f)
         return -N_ESTALE;
     if (!owns(f, node, procid))
         return -N_EBADF;

@@ -30,6 +30,8 @@ struct open_file {
     uint32_t next;          /* 1 + index of the next entry in the same chain; 0: none */
     uint64_t tmp_number;    /* of a file in tmpfiles.h; 0 for others */
     struct listing listing; /* of a folder, as it was when its reading began */
+    bool counts;            /* it has a counter (N_FADD): */
+    int64_t counter;
 };
 
 struct open_files {         /* all zero is an empty table */
@@ -43,6 +45,8 @@ struct open_files {         /* all zero is an empty table */
 
 void open_files_free(struct open_files *t);
 
+/* The open file of an SFID, whoever has it, as below; NULL: none. */
+struct open_file *open_files_at(const struct open_files *t, uint64_t sfid);
 /* Finds the client's open file of an SFID; *file is valid until the table grows. 0, -N_EBADF (no such SFID, or another
  * client's) or -N_ESTALE (the file has been closed). */
 int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node, uint32_t procid,

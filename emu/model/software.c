@@ -88,6 +88,7 @@ const struct software_stated software_stated[STATED_ROWS] = {
     [STATED_OF(N_FFORK)] = {"fork", {4000, 0, 10000, 4000, 0}},
     [STATED_OF(N_FPOLL)] = {"poll", {4000, 0, 10000, 4000, 0}},
     [STATED_OF(N_FOPENREAD)] = {"open_read", {18000, 4000, 9000, 16000, 1600}},
+    [STATED_OF(N_FADD)] = {"add", {4000, 0, 8000, 4000, 0}},
     [STATED_ARRIVAL] = {"arrival", {2500, 0, 0, 4500, 0}},
     [STATED_REAP] = {"reap", {14000, 0, 0, 0, 0}},
     [STATED_CALL] = {"call", {6000, 0, 0, 4500, 1100}},

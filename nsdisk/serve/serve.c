@@ -331,6 +331,7 @@ static invoke_fn *const operation[] = {
     OP(N_FSYNCALL) = invoke_sync_all,  OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
     OP(N_FVIEW) = invoke_view,         OP(N_FREADNAME) = invoke_read_name,
     OP(N_FMAKE) = invoke_make,         OP(N_FOPENREAD) = invoke_open_read,
+    OP(N_FADD) = invoke_add,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1
@@ -620,6 +621,7 @@ void server_free(struct server *s)
     open_table_free(&s->opens);
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++)
         merge_free(s->merge[drive]);
+    free(s->counter);
     free(s);
 }
 

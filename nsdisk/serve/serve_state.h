@@ -33,6 +33,8 @@ struct server {
     uint32_t locks;
     struct waiting *waiting; /* for a lock, in order of arrival */
     struct replies *replies; /* volume_locks.h; NULL: none can be held back */
+    struct counter *counter; /* counters.c */
+    uint32_t counters;
 };
 
 /* A decoded request. */
@@ -56,6 +58,10 @@ static inline void reply_payload(struct call *c, const void *bytes, size_t n)
     memcpy(c->payload, bytes, n);
     c->payload_bytes = n;
 }
+
+/* ---- counters.c ---- */
+
+invoke_fn invoke_add;
 
 /* ---- serve_names.c ---- */
 

@@ -405,7 +405,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "unlink, "
          "rename, link, mkdir, rmdir, readdir, access, exit, statfs, symlink, readlink, set_attributes, "
          "set_attributes_name, sync_all, "
-         "view, read_name, make, fork, poll, open_read, arrival, reap, call, transfer, pio_call, pio_read, pio_write"},
+         "view, read_name, make, fork, poll, open_read, add, arrival, reap, call, transfer, pio_call, pio_read, "
+         "pio_write"},
         {"dim = 5;\ncosts = {\n  write = [1, -1]; };\n",
          "m.conf:3: -1 is out of range; it must be an integer from 0 to 20000000"},
         {"dim = 5;\ncosts = {\n  write = [1, 2, 3, 4, 5, 6]; };\n",

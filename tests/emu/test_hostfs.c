@@ -87,6 +87,41 @@ Test(hostfs, a_file_is_cut_only_from_the_size_that_the_client_names)
     cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = f}), 0);
 }
 
+static int32_t count(uint64_t sfid, uint64_t owner, int64_t value, struct file_counter *k)
+{
+    *k = (struct file_counter){owner, value};
+    int32_t status = ask((struct ask){N_FADD, .sfid = sfid, .data = k, .bytes = sizeof *k});
+
+    if (status == 0 && payload_bytes == sizeof *k)
+        memcpy(k, payload, sizeof *k);
+    return status;
+}
+
+Test(hostfs, a_counter_lives_as_long_as_its_file_and_is_added_to_by_all_that_have_that_file_open)
+{
+    uint64_t first = open_name("new", N_O_RDWR | N_O_CREAT), second = open_name("new", N_O_RDONLY);
+    uint64_t other = open_name("file", N_O_RDONLY);
+    struct file_counter k;
+
+    cr_expect_eq(count(first, first, 1, &k), -N_ESTALE, "before it is made");
+    cr_expect_eq(count(first, 0, -1, &k), -N_EINVAL);
+    cr_expect_eq(count(first, first, 1, &k), -N_ESTALE, "it was not made");
+    cr_expect_eq(count(first, 0, 40, &k), 0);
+    cr_expect(k.owner == first && k.value == 0);
+    cr_expect_eq(count(second, first, 2, &k), 0);
+    cr_expect(k.owner == first && k.value == 40);
+    cr_expect_eq(count(second, first, -1, &k), -N_EINVAL);
+    cr_expect_eq(count(second, first, INT64_MAX, &k), -N_EOVERFLOW);
+    cr_expect_eq(count(other, first, 1, &k), -N_EBADF, "by another file");
+    cr_expect_eq(count(second, 12345, 1, &k), -N_ESTALE, "no such owner");
+    cr_expect_eq(count(SFID_STDOUT, 0, 1, &k), -N_EINVAL, "of a stream");
+    cr_expect_eq(ask((struct ask){N_FADD, .sfid = second, .data = "short", .bytes = 5}), -N_EPROTO);
+    cr_expect_eq(count(first, 0, 5, &k), 0);
+    cr_expect_eq(k.value, 42);
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = first}), 0);
+    cr_expect_eq(count(second, first, 1, &k), -N_ESTALE, "its file is closed");
+}
+
 Test(hostfs, open_flags_mean_what_they_say)
 {
     static const struct {

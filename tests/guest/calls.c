@@ -89,6 +89,7 @@ static int is_pointer_argument(long number, int i)
     case TRAP_stat:
     case TRAP_fdpath:
     case TRAP_fsetattr:
+    case TRAP_fadd:
     case TRAP_disk_info:
     case TRAP_askend:
     case TRAP_requestend:

@@ -75,6 +75,45 @@ E3
 ncube disk create -m striped.conf 2M >/dev/null
 same "//big/files.dat on 3 ranks" "files on 3: passed" \
     "$(mpirun -m striped.conf -n 3 ./ours.files //big/files.dat 2>&1 | tail -n 1)"
+cat >absent.c <<'E4'
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+/* Rank 0 makes no call for 2 s; the others move the shared pointer meanwhile, by 4 bytes each. */
+int main(int argc, char **argv)
+{
+    MPI_File f;
+    MPI_Offset at;
+    int rank, size;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+    MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f);
+    double start = MPI_Wtime();
+    if (rank == 0)
+        sleep(2);
+    else
+        MPI_File_write_shared(f, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+    if (rank > 0 && MPI_Wtime() - start > 1)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_get_position_shared(f, &at);
+    if (at != 4 * (size - 1))
+        MPI_Abort(MPI_COMM_WORLD, 4);
+    MPI_File_close(&f);
+    if (rank == 0)
+        puts("nobody waited");
+    MPI_Finalize();
+}
+E4
+mpicc $flags -o absent absent.c
+for name in shared.dat pio:/shared.dat //df03/shared.dat; do
+    same "the shared pointer of $name needs no rank" "nobody waited" \
+        "$(mpirun -m sandia --images=disks --serve=served -d 3 -n 5 ./absent $name 2>&1)"
+done
+same "and that of //big/shared.dat" "nobody waited" "$(mpirun -m striped.conf -n 3 ./absent //big/shared.dat 2>&1)"
 clean() { local image; for image in disks/*.img; do e2fsck -fn $image >fsck 2>&1 || return; done; }
 check "the volumes are whole" clean
 check "the subjects compile" build_subjects mpicc subjects $flags

@@ -86,6 +86,12 @@ static size_t make_request(struct fuzz *f, uint32_t type, uint8_t *message)
         message[n + i] = sets ? (uint8_t)(i < 8 ? below(f, 32) : 0) : (uint8_t) "/fdd.."[below(f, 6)];
     if (type == N_FWRITE || type == N_FSYMLINK || sets)
         n += r.bytes;
+    if (type == N_FADD) {
+        const struct file_counter k = {below(f, 3) ? 0 : f->sfid[below(f, SFIDS)], (int64_t)random_offset(f)};
+
+        memcpy(message + n, &k, sizeof k);
+        n += r.bytes = sizeof k;
+    }
     if (type == N_FVIEW)
         n += r.bytes = put_view(f, message + n);
     if (type == N_FVIEW || ((type == N_FREAD || type == N_FWRITE) && below(f, 2) == 0))
@@ -107,8 +113,7 @@ static size_t spoil(struct fuzz *f, uint8_t *message, size_t n)
 static void send(struct fuzz *f)
 {
     uint8_t *message = calloc(1, MESSAGE_MAX);
-    uint32_t type =
-        below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, N_FOPENREAD - N_FOPEN + 1);
+    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, N_FADD - N_FOPEN + 1);
     size_t n = make_request(f, type, message);
 
     if (below(f, 3) == 0)

@@ -62,6 +62,8 @@ static const struct {
     {"a link without a text", N_FSYMLINK, 42, {.name_bytes = 2}, "/f", -N_ENOENT},
     {"an access mode of 8", N_FACCESS, 42, {.mode = 8, .name_bytes = 2}, "/f", -N_EINVAL},
     {"access to execute", N_FACCESS, 42, {.mode = 1, .name_bytes = 2}, "/f", -N_EACCES},
+    {"a counter that is too short", N_FADD, 47, {.bytes = 7}, "counter", -N_ESTALE},
+    {"a counter without data", N_FADD, 40, {.bytes = 16}, "", -N_EPROTO},
     {"access to read and write", N_FACCESS, 42, {.mode = 6, .name_bytes = 2}, "/f", 0},
 };
 
@@ -219,6 +221,60 @@ Test(serve, open_files_are_bounded_for_a_client_and_for_all)
     v.client = VOLUME_CLIENT;
     cr_assert_eq(v_exit(&v), 0);
     cr_assert_eq(v_open(&v, "/f", N_O_RDONLY, &sfid), 0);
+    finish();
+}
+
+static int32_t count(uint64_t sfid, uint64_t owner, int64_t value, struct file_counter *k)
+{
+    const struct file_request r = {.sfid = sfid, .bytes = sizeof *k};
+
+    *k = (struct file_counter){owner, value};
+    int32_t status = volume_request(&v, N_FADD, r, NULL, NULL, k);
+    if (status == 0)
+        memcpy(k, v.reply + sizeof(struct file_reply), sizeof *k);
+    return status;
+}
+
+Test(serve, a_counter_lives_as_long_as_its_file_and_is_added_to_by_all_that_have_that_file_open)
+{
+    struct file_counter k;
+    uint64_t first, second, other;
+
+    start();
+    v_put(&v, "/g", "other", 5);
+    cr_assert_eq(v_open(&v, "/f", N_O_RDONLY, &first), 0);
+    cr_expect_eq(count(first, first, 1, &k), -N_ESTALE, "before it is made");
+    cr_expect_eq(count(first, 0, -1, &k), -N_EINVAL);
+    cr_expect_eq(count(first, first, 1, &k), -N_ESTALE, "it was not made");
+    cr_expect_eq(count(first, 0, 40, &k), 0);
+    cr_expect(k.owner == first && k.value == 0);
+    v.client++;
+    cr_assert_eq(v_open(&v, "/f", N_O_RDWR, &second), 0);
+    cr_assert_eq(v_open(&v, "/g", N_O_RDWR, &other), 0);
+    cr_expect_eq(count(second, first, 2, &k), 0);
+    cr_expect(k.owner == first && k.value == 40);
+    cr_expect_eq(count(second, first, -1, &k), -N_EINVAL);
+    cr_expect_eq(count(second, first, INT64_MAX, &k), -N_EOVERFLOW);
+    cr_expect_eq(count(other, first, 1, &k), -N_EBADF, "by another file");
+    cr_expect_eq(count(first, 0, 1, &k), -N_EBADF, "by another client's file");
+    cr_expect_eq(count(second, 0, 7, &k), 0, "a counter of its own");
+    cr_expect_eq(k.owner, second);
+    cr_expect_eq(count(second, first, 0, &k), 0);
+    cr_expect_eq(k.value, 42);
+    const struct file_request short_one = {.sfid = second, .bytes = 15},
+                              viewed = {.sfid = second, .bytes = 16, .view = 1};
+    cr_expect_eq(volume_request(&v, N_FADD, short_one, NULL, NULL, &k), -N_EPROTO);
+    cr_expect_eq(volume_request(&v, N_FADD, viewed, NULL, NULL, &k), -N_EPROTO);
+    v.client = VOLUME_CLIENT;
+    cr_expect_eq(count(first, 0, 5, &k), 0);
+    cr_expect_eq(k.value, 42);
+    cr_expect_eq(v_close(&v, first), 0);
+    v.client++;
+    cr_expect_eq(count(second, first, 1, &k), -N_ESTALE, "its file is closed");
+    cr_expect_eq(count(second, second, 1, &k), 0);
+    cr_expect_eq(k.value, 7);
+    cr_expect_eq(v_exit(&v), 0);
+    v.client = VOLUME_CLIENT;
     finish();
 }
 

@@ -152,7 +152,8 @@
                         /*                                      nodes only                               */ \
     X(pay, 92)          /* bytes                                when all that nsdisk sends has left: 0;  */ \
                         /*                                      charged as a reply and the request, of   */ \
-                        /*                                      so many bytes (charge.h); I/O nodes only */
+                        /*                                      so many bytes (charge.h); I/O nodes only */ \
+    X(fadd, 93)         /* ufid struct file_counter *           0; N_FADD, whose reply replaces it       */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

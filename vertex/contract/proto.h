@@ -47,6 +47,7 @@
  *               content. It appears whole, and is durable then
  *   N_FOPENREAD drive name flags mode, as N_FOPEN; name2 bytes:  struct file_opened,  bytes of name2
  *               read name2's start first, as N_FREADNAME         data
+ *   N_FADD      sfid data (struct file_counter)                  struct file_counter  0
  *
  * A view shows some of an open file's bytes without gaps: those of one element of a pattern [P3 section 6.3.1]. N_FVIEW
  * makes view 1 to FILE_VIEWS of the file, in place of one with that number; it is dropped with the file. Where N_FREAD
@@ -65,6 +66,11 @@
  * N_FREADNAME and N_FMAKE need no open file: one request reads a small file, one makes it, or finds it there
  * (-N_EEXIST, nothing changes). N_FOPENREAD opens a file and reads another that describes it, at the same moment; where
  * either fails, nothing is open. The front end has none of the three: -N_ENOTSUP.
+ *
+ * An open file may have a counter, which lives as long as it is open. N_FADD without an owner makes it, or gives it
+ * another value; the reply's owner names it, to anybody who has the same file open: with that owner, N_FADD adds to it.
+ * The reply's value is what it was before. -N_EINVAL: the value is negative; -N_EOVERFLOW: the sum is too large;
+ * -N_ESTALE: the owner is not open, or has no counter; -N_EBADF: it is of another file; -N_ENOMEM.
  *
  * A malformed request gets -N_EPROTO, an unknown type -N_ENOSYS; neither changes anything.
  */
@@ -103,7 +109,8 @@
     X(N_FMAKE, 0x8039)        \
     X(N_FFORK, 0x803a)        \
     X(N_FPOLL, 0x803b)        \
-    X(N_FOPENREAD, 0x803c)
+    X(N_FOPENREAD, 0x803c)    \
+    X(N_FADD, 0x803d)
 
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };
@@ -193,6 +200,12 @@ struct file_appended {
     uint64_t end; /* file offset just after the written bytes */
 };
 _Static_assert(sizeof(struct file_appended) == 8, "file_appended layout");
+
+struct file_counter { /* of N_FADD and its reply */
+    uint64_t owner;   /* the SFID of the open file whose counter it is; 0: the request's own */
+    int64_t value;    /* to add, or, without an owner, to begin with; reply: before */
+};
+_Static_assert(sizeof(struct file_counter) == 16, "file_counter layout");
 
 struct file_dirent { /* name_bytes bytes of name follow, then zeros to a multiple of 8 */
     uint64_t ino;

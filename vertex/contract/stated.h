@@ -42,7 +42,7 @@ enum stated_row {
     STATED_ROWS,
 };
 #undef STATED_COUNT
-_Static_assert(STATED_OF(N_FOPENREAD) + 1 == STATED_REQUESTS, "the numbers of requests have no gaps");
+_Static_assert(STATED_OF(N_FADD) + 1 == STATED_REQUESTS, "the numbers of requests have no gaps");
 
 struct stated_cost {
     uint32_t begin_cycles, change_cycles, command_cycles, end_cycles;

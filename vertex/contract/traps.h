@@ -86,6 +86,7 @@ long trap_symlink(const char *text, const char *path);
 long trap_readlink(const char *path, char *buf, long bytes);
 long trap_setattr(const char *path, long flags, const struct file_attr *attr);
 long trap_fsetattr(long ufid, const struct file_attr *attr);
+long trap_fadd(long ufid, struct file_counter *counter);
 long trap_statfs(long ufid, struct file_statfs *statfs);
 
 long trap_askstart(const void *path, long type, long mode, const void *buf, long bytes); /* N_FVIEW: UFID, view */

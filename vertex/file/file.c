@@ -439,6 +439,21 @@ int64_t sys_fsetattr(struct proc *p, const uint64_t *arg)
     return error ? error : request_call(p, m, f->node, N_FSETATTR, NULL);
 }
 
+int64_t sys_fadd(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    struct message *m, *reply;
+
+    if (!f)
+        return -N_EBADF;
+    const struct file_request fields = {.drive = f->drive, .sfid = f->sfid, .bytes = sizeof(struct file_counter)};
+    int error = async_request_with(p, &fields, arg[1], &m);
+    if (error)
+        return error;
+    int64_t status = request_call(p, m, f->node, N_FADD, &reply);
+    return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_counter));
+}
+
 int64_t sys_ionode(struct proc *p, const uint64_t *arg)
 {
     struct file *f = file_get(p, arg[0]);

@@ -35,6 +35,7 @@ static const uint8_t parts_of[] = {
     OF(N_FMAKE) = PART_DRIVE | PART_NAME | PART_DATA,
     OF(N_FSETATTRNAME) = PART_DRIVE | PART_NAME | PART_DATA,
     OF(N_FOPENREAD) = PART_DRIVE | PART_NAME | PART_NAME2 | PART_COUNT,
+    OF(N_FADD) = PART_FILE | PART_DATA,
 };
 #define TYPES             (sizeof parts_of / sizeof parts_of[0])
 #define ONE(name, number) +1
@@ -71,5 +72,18 @@ int32_t file_parts_split(const struct file_request *r, uint32_t parts, const voi
     if (!is_name(out->name, r->name_bytes, parts & PART_NAME) ||
         !is_name(out->name2, r->name2_bytes, parts & PART_NAME2))
         return -N_EPROTO;
+    return 0;
+}
+
+int32_t file_counter_add(int64_t *counter, struct file_counter *k)
+{
+    int64_t was = *counter, sum = k->value;
+
+    if (k->value < 0)
+        return -N_EINVAL;
+    if (k->owner && __builtin_add_overflow(was, k->value, &sum))
+        return -N_EOVERFLOW;
+    *counter = sum;
+    k->value = was;
     return 0;
 }

@@ -33,6 +33,10 @@ struct file_parts { /* pointers into the message */
 /* True if the type is a file request; then its parts. */
 bool file_parts_of(uint32_t type, uint32_t *parts);
 
+/* Carries out N_FADD on a counter of its owner, which k names; k is the reply then. 0; -N_EINVAL or -N_EOVERFLOW:
+ * nothing has changed. */
+int32_t file_counter_add(int64_t *counter, struct file_counter *k);
+
 /* Splits a message of n bytes, at least a header's, whose header is *r. 0; or -N_EPROTO: the message is not as long as
  * its header says, a part is missing or not of that type, a name has a NUL inside, or there are more than
  * FILE_IO_MAX_BYTES of data or to be returned. */

@@ -31,6 +31,7 @@ struct io_store {
     int (*preallocate)(int fd, off_t size);
     int (*sync)(int fd);
     int (*unlink)(const char *name);
+    int (*first)(int fd); /* the descriptor of the file's first part; NULL: fd itself, or its volume's */
     /* Makes read and write see one element of a pattern, as pattern_pack has written it; no bytes: the file. NULL: it
      * cannot. */
     int (*set_view)(int fd, const void *packed, size_t n);

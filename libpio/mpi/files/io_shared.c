@@ -1,174 +1,135 @@
 /*
- * The shared pointer [13.4.4]: rank 0 has it. The others ask it by a message of the file's communicator, which it
- * answers in whatever MPI call it is in; it has a receive for them as long as the file is open.
+ * The shared pointer [13.4.4]: a counter at the server that has the file's first part (N_FADD), in bytes of the view.
+ * It is of rank 0's descriptor there; each rank adds to it by one of its own, and no rank waits for another.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <fcntl.h>
+#include <unistd.h>
 
-#include "libpio/mpi/types/datatype.h"
+#include "images/lib/devices/ndevice_switch.h"
 #include "libpio/mpi/files/io_file.h"
-
-enum { TAG_ASKS, TAG_ANSWERS };
+#include "libpio/mpi/types/datatype.h"
+#include "libpio/ndevices/striped_names.h"
+#include "vertex/contract/traps.h"
 
 struct io_shared {
-    struct mpi_request question; /* of rank 0; first */
-    struct mpi_file *file;
-    MPI_Offset at;    /* at rank 0: the pointer, in bytes of the view */
-    MPI_Offset moves; /* what is asked */
-    bool is_closed;
+    int fd;         /* of the file's first part, or, of a striped one, of its volume */
+    uint64_t owner; /* rank 0's there */
 };
 
-struct answer {
-    struct mpi_request request; /* first */
-    MPI_Offset at;
-};
+/* ---- The counter ---- */
 
-static const struct mpi_type *bytes(void)
+static int open_first(const struct mpi_file *f)
 {
-    return mpi_find_type(MPI_BYTE);
+    const char *rest;
+    char path[STRIPED_PATH_BYTES];
+    const struct striped_volume *striped = f->store->first ? NULL : striped_find(f->name, &rest);
+
+    if (!striped)
+        return dup(f->store->first ? f->store->first(f->fd) : f->fd);
+    return striped_part(striped, 0, "/", path) < 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY);
 }
 
-static void describe(struct mpi_request *r, struct mpi_comm *c, void *buf, int peer, int tag, enum mpi_mode mode)
+/* Adds to the counter of that owner; 0: begins rank 0's. *was: before. A class. */
+static int add(struct mpi_file *f, uint64_t owner, MPI_Offset value, MPI_Offset *was)
 {
-    *r = (struct mpi_request){.mode = mode,
-                              .comm = c,
-                              .buf = buf,
-                              .count = sizeof(MPI_Offset),
-                              .type = bytes(),
-                              .peer = peer,
-                              .tag = tag,
-                              .process = peer < 0 ? -1 : collect_process(&c->group, peer),
-                              .bytes = sizeof(MPI_Offset)};
-}
+    struct file_counter k = {owner, value};
+    long ufid = ndevice_ufid(f->shared->fd), result = ufid < 0 ? ufid : trap_fadd(ufid, &k);
 
-/* ---- Rank 0 ---- */
-
-static void forget_answer(struct mpi_request *r)
-{
-    free(r);
-}
-
-static void await_question(struct io_shared *s);
-
-/* A receive has ended, so a send may begin here: no list is being gone through. */
-static void serve(struct mpi_request *r)
-{
-    struct io_shared *s = (struct io_shared *)r;
-    struct answer *a = s->is_closed || r->error != MPI_SUCCESS ? NULL : malloc(sizeof *a);
-
-    if (s->is_closed)
-        return;
-    if (!a) {
-        mpi_fail(mpi_world.comm[0], mpi_error(MPI_ERR_NO_MEM, "no memory to answer for a shared pointer", 0, 0));
-        mpi_end_job(1);
+    if (result < 0) {
+        errno = (int)-result;
+        return io_error(f->name);
     }
-    describe(&a->request, s->file->comm, &a->at, r->status.MPI_SOURCE, TAG_ANSWERS, MODE_STANDARD);
-    a->request.forget = forget_answer;
-    a->at = s->at;
-    s->at += s->moves;
-    send_start(&a->request);
-    await_question(s);
+    f->shared->owner = k.owner;
+    *was = k.value;
+    return MPI_SUCCESS;
 }
-
-static void await_question(struct io_shared *s)
-{
-    describe(&s->question, s->file->comm, &s->moves, MPI_ANY_SOURCE, TAG_ASKS, MODE_RECEIVE);
-    s->question.forget = serve;
-    receive_start(&s->question);
-}
-
-int io_shared_open(struct mpi_file *f)
-{
-    int error = receive_prepare();
-
-    f->shared = calloc(1, sizeof *f->shared);
-    if (!f->shared)
-        return mpi_error(MPI_ERR_NO_MEM, "no memory for a shared pointer", 0, 0);
-    f->shared->file = f;
-    if (error == MPI_SUCCESS && f->comm->group.rank == 0)
-        await_question(f->shared);
-    return error;
-}
-
-void io_shared_close(struct mpi_file *f)
-{
-    f->shared->is_closed = true;
-    if (f->comm->group.rank == 0)
-        receive_cancel(&f->shared->question);
-    free(f->shared);
-    f->shared = NULL;
-}
-
-/* ---- All ---- */
 
 /* The place of the pointer, which moves on by so many bytes of the view. A class. */
 static int take_pointer(struct mpi_file *f, MPI_Offset moves, MPI_Offset *at)
 {
-    struct mpi_request s, r;
-
-    if (f->comm->group.rank == 0) {
-        *at = f->shared->at;
-        f->shared->at += moves;
-        return MPI_SUCCESS;
-    }
-    int error = receive_prepare();
-    if (error != MPI_SUCCESS)
-        return error;
-    describe(&s, f->comm, &moves, 0, TAG_ASKS, MODE_STANDARD);
-    describe(&r, f->comm, at, 0, TAG_ANSWERS, MODE_RECEIVE);
-    receive_start(&r);
-    send_start(&s);
-    error = engine_wait(&s);
-    int answered = engine_wait(&r);
-    return error == MPI_SUCCESS ? answered : error;
+    return add(f, f->shared->owner, moves, at);
 }
 
-/* What rank 0 has in *value, for all; nobody is before it in the next call. */
-static int from_first(struct mpi_file *f, MPI_Offset *value)
+/* What that rank has in value[n], for all; nobody is before it in the next call. A class, also that of the rank. */
+static int from_rank(struct mpi_file *f, int rank, int error, MPI_Offset *value)
 {
     struct group *g = engine_group(f->comm);
+    const struct mpi_note own = mpi_noted(error);
+    struct {
+        MPI_Offset value;
+        uint64_t owner;
+        long error;
+    } told = {*value, f->shared->owner, error};
+    int failed = collective_error(f->comm, collect_broadcast(g, &told, sizeof told, collect_place(g, rank),
+                                                             COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_MAKE)));
 
-    return collective_error(f->comm, collect_broadcast(g, value, sizeof *value, collect_place(g, 0),
-                                                       COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_MAKE)));
+    *value = told.value;
+    f->shared->owner = told.owner;
+    return failed != MPI_SUCCESS       ? failed
+           : g->rank == rank           ? mpi_error_again(&own, error)
+           : told.error != MPI_SUCCESS ? mpi_error((int)told.error, "at rank %ld", rank, 0)
+                                       : MPI_SUCCESS;
+}
+
+int io_shared_open(struct mpi_file *f)
+{
+    MPI_Offset was = 0;
+    int error = MPI_SUCCESS;
+
+    f->shared = calloc(1, sizeof *f->shared);
+    if (!f->shared)
+        return mpi_error(MPI_ERR_NO_MEM, "no memory for a shared pointer", 0, 0);
+    f->shared->fd = open_first(f);
+    if (f->shared->fd < 0)
+        error = io_error(f->name);
+    else if (f->comm->group.rank == 0)
+        error = add(f, 0, 0, &was);
+    int told = from_rank(f, 0, error, &was);
+    return error == MPI_SUCCESS ? told : error;
+}
+
+void io_shared_close(struct mpi_file *f)
+{
+    close(f->shared->fd);
+    free(f->shared);
+    f->shared = NULL;
 }
 
 int io_shared_reset(struct mpi_file *f, MPI_Offset at)
 {
+    MPI_Offset was = 0;
     int error = collective_error(
         f->comm, collect_barrier(engine_group(f->comm), COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_BARRIER)));
 
-    if (error == MPI_SUCCESS && f->comm->group.rank == 0)
-        f->shared->at = at;
-    return error == MPI_SUCCESS ? from_first(f, &at) : error;
+    if (error != MPI_SUCCESS)
+        return error;
+    if (f->comm->group.rank == 0)
+        error = add(f, 0, at, &was);
+    return from_rank(f, 0, error, &was);
 }
 
-/* In the order of ranks: each begins where those before it end. */
+/* In the order of ranks: each begins where those before it end. The last one knows how far that is. */
 static int take_in_order(struct mpi_file *f, MPI_Offset own, MPI_Offset *at)
 {
     struct group *g = engine_group(f->comm);
-    MPI_Offset *all = malloc((size_t)g->size * (sizeof *all + sizeof(int))), sum = 0, before = 0, first = 0;
-    int *lengths = (int *)(all + g->size), error;
+    int64_t end = own, room;
+    const struct collect_reduction x = {&end, &room, 1, sizeof end, collect_sum_int64s};
+    MPI_Offset first = 0;
+    int last = g->size - 1;
+    int error = collective_error(f->comm, collect_scan(g, &x, NULL, COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_SCAN)));
 
-    if (!all)
-        return mpi_error(MPI_ERR_NO_MEM, "no memory for a list of %ld ranks", g->size, 0);
-    for (int i = 0; i < g->size; i++)
-        lengths[i] = sizeof own;
-    error = collective_error(
-        f->comm, collect_all_gather(g, &own, all, lengths, COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_MAKE)));
-    for (int i = 0; i < g->size && error == MPI_SUCCESS; i++) {
-        before += i < g->rank ? all[i] : 0;
-        sum += all[i];
-    }
-    free(all);
-    if (error == MPI_SUCCESS && g->rank == 0)
-        take_pointer(f, sum, &first);
-    if (error == MPI_SUCCESS)
-        error = from_first(f, &first);
-    *at = first + before;
+    if (error == MPI_SUCCESS && g->rank == last)
+        error = take_pointer(f, end, &first);
+    if (error == MPI_SUCCESS || g->rank == last)
+        error = from_rank(f, last, error, &first);
+    *at = first + end - own;
     return error;
 }
 
-static int access(struct mpi_file *f, const void *buf, int count, MPI_Datatype datatype, bool writes, bool ordered,
-                  MPI_Status *status)
+static int move_at_pointer(struct mpi_file *f, const void *buf, int count, MPI_Datatype datatype, bool writes,
+                           bool ordered, MPI_Status *status)
 {
     const struct mpi_type *t;
     MPI_Offset at = 0;
@@ -189,7 +150,7 @@ static int access(struct mpi_file *f, const void *buf, int count, MPI_Datatype d
     int PMPI_File_##name##_shared(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)    \
     {                                                                                                                \
         IO_ENTER("File_" #name "_shared");                                                                           \
-        return io_leave(f, access(f, buf, count, datatype, writes, false, status));                                  \
+        return io_leave(f, move_at_pointer(f, buf, count, datatype, writes, false, status));                         \
     }                                                                                                                \
     MPI_NAME(File_##name##_shared);                                                                                  \
     int PMPI_File_i##name##_shared(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Request *request) \
@@ -197,14 +158,14 @@ static int access(struct mpi_file *f, const void *buf, int count, MPI_Datatype d
         MPI_Status status;                                                                                           \
                                                                                                                      \
         IO_ENTER("File_i" #name "_shared");                                                                          \
-        int error = access(f, buf, count, datatype, writes, false, &status);                                         \
+        int error = move_at_pointer(f, buf, count, datatype, writes, false, &status);                                \
         return io_leave(f, io_give_request(f, error, &status, request));                                             \
     }                                                                                                                \
     MPI_NAME(File_i##name##_shared);                                                                                 \
     int PMPI_File_##name##_ordered(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype, MPI_Status *status)   \
     {                                                                                                                \
         IO_ENTER("File_" #name "_ordered");                                                                          \
-        return io_leave(f, access(f, buf, count, datatype, writes, true, status));                                   \
+        return io_leave(f, move_at_pointer(f, buf, count, datatype, writes, true, status));                          \
     }                                                                                                                \
     MPI_NAME(File_##name##_ordered);                                                                                 \
     int PMPI_File_##name##_ordered_begin(MPI_File fh, buffer *buf, int count, MPI_Datatype datatype)                 \
@@ -212,7 +173,7 @@ static int access(struct mpi_file *f, const void *buf, int count, MPI_Datatype d
         IO_ENTER("File_" #name "_ordered_begin");                                                                    \
         int error = io_begin_split(f);                                                                               \
         if (error == MPI_SUCCESS)                                                                                    \
-            error = access(f, buf, count, datatype, writes, true, &f->split);                                        \
+            error = move_at_pointer(f, buf, count, datatype, writes, true, &f->split);                               \
         return io_leave(f, error);                                                                                   \
     }                                                                                                                \
     MPI_NAME(File_##name##_ordered_begin);                                                                           \
@@ -233,8 +194,7 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 
     IO_ENTER("File_seek_shared");
     int error = f->comm->group.rank == 0 ? take_pointer(f, 0, &current) : MPI_SUCCESS;
-    if (error == MPI_SUCCESS)
-        error = from_first(f, &current);
+    error = from_rank(f, 0, error, &current);
     if (error == MPI_SUCCESS)
         error = io_seek(f, offset, whence, current, &at);
     if (error == MPI_SUCCESS)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libpio/file/file.h"
 #include "libpio/file/pio.h"
 #include "libpio/mpi/base/info.h"
 #include "libpio/mpi/files/io_file.h"
@@ -114,6 +115,11 @@ static int pio_store_preallocate(int fd, off_t size)
     return size > 0 ? pio_preallocate(fd, 0, size) : 0;
 }
 
+static int pio_first(int fd)
+{
+    return pio_file_get(fd)->subfile[0].fd;
+}
+
 static const struct io_store pio = {.open = pio_store_open,
                                     .close = pio_close,
                                     .read = pio_pread,
@@ -123,6 +129,7 @@ static const struct io_store pio = {.open = pio_store_open,
                                     .preallocate = pio_store_preallocate,
                                     .sync = pio_fsync,
                                     .unlink = pio_unlink,
+                                    .first = pio_first,
                                     .set_view = pio_setview};
 
 const struct io_store *io_store_of(const char *name, const char **rest)
