@@ -11,8 +11,8 @@
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
 
-/* Reads the record of the process that ran last. */
-static bool read_call(struct machine *m, uint32_t index, struct abi_call *call)
+/* Reads the record of the process that ran last; *where: its place in the window. */
+static bool read_record(struct machine *m, uint32_t index, uint32_t *where, struct abi_call *call)
 {
     uint64_t process = unread_process(m, index);
     uint32_t at;
@@ -23,7 +23,27 @@ static bool read_call(struct machine *m, uint32_t index, struct abi_call *call)
         (at & 1) != replaced || !unread_read(m, index, VERTEX_WINDOW_VA + (at & ~1u), call, sizeof *call))
         return false;
     call->call[sizeof call->call - 1] = call->communicator[sizeof call->communicator - 1] = '\0';
-    return call->call[0] != '\0';
+    *where = at & ~1u;
+    return true;
+}
+
+static bool read_call(struct machine *m, uint32_t index, struct abi_call *call)
+{
+    uint32_t at;
+
+    return read_record(m, index, &at, call) && call->call[0] != '\0';
+}
+
+/* Keeps what a cache manager on the node has counted until it began to wait. */
+static void keep_counts(struct machine *m, uint32_t index)
+{
+    struct abi_call call;
+    struct manager_counts counts;
+    uint32_t at;
+
+    if (m->calls && read_record(m, index, &at, &call) && call.counts == sizeof counts &&
+        unread_read(m, index, VERTEX_WINDOW_VA + at + sizeof call, &counts, sizeof counts))
+        stats_calls_keep(m->calls, index, &counts);
 }
 
 static void add(char *text, size_t bytes, const char *format, const char *name, int32_t number)
@@ -82,6 +102,7 @@ bool told_waited(void *machine, uint32_t index, uint64_t cycles, struct trace_ca
     static char text[160];
     struct machine *m = machine;
 
+    keep_counts(m, index);
     if (cycles == 0 || (!m->calls && !m->trace) || !read_wait(m, index, &told, text, sizeof text))
         return false;
     *call = (struct trace_call){told.call, told.is_file ? "" : told.communicator, text + sizeof "waits " - 1};

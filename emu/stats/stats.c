@@ -53,6 +53,18 @@ static const struct column drive_columns[] = {
     {"queue_max", NULL, false},  {NULL, NULL, false},
 };
 
+static const struct column manager_columns[] = {
+    {"bytes_read", "bytes from servers", false},
+    {"bytes_written", "bytes to servers", false},
+    {"kb_most", "most KB held", false},
+    {"evicted", "evicted", false},
+    {"given", "given to others", false},
+    {"received", "received", false},
+    {"asked_back", "asked back", false},
+    {"given_back", "given back", false},
+    {NULL, NULL, false},
+};
+
 static const struct column pipe_columns[] = {
     {"messages", NULL, false},
     {"bytes", NULL, false},
@@ -107,6 +119,12 @@ static struct row row_of_pipe(const struct stats_source *s, uint32_t pipe)
     return (struct row){{p.messages, p.bytes, p.rooms, p.waits_for_data, p.waits_for_room, p.waits_for_map}};
 }
 
+static struct row row_of_manager(const struct manager_counts *c)
+{
+    return (struct row){
+        {c->read, c->written, c->kb_most, c->evicted, c->given, c->received, c->asked_back, c->given_back}};
+}
+
 /* Whether anything was sent through it. */
 static bool pipe_was_used(const struct row *row)
 {
@@ -149,6 +167,38 @@ static void put_wait(json_t *node, const struct stats_source *s, uint32_t index)
         json_object_set_new(node, "waits", json_string(text));
 }
 
+static json_t *json_of_sizes(const uint32_t sizes[DRIVE_CACHE_SIZES])
+{
+    json_t *array = json_array();
+
+    for (uint32_t i = 0; i < DRIVE_CACHE_SIZES; i++)
+        json_array_append_new(array, json_integer(sizes[i]));
+    return array;
+}
+
+static json_t *json_of_cache(const struct drive_cache_counts *c)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "requests", (json_int_t)c->requests, "hits",
+                     (json_int_t)c->hits, "misses", (json_int_t)c->misses, "prefetched", (json_int_t)c->prefetched,
+                     "unused", (json_int_t)c->unused, "waits", (json_int_t)c->waits, "waiting_most",
+                     (json_int_t)c->waiting_most, "wait_cycles", (json_int_t)c->wait_cycles, "reads",
+                     json_of_sizes(c->reads), "write_backs", json_of_sizes(c->write_backs));
+}
+
+static const struct manager_counts *manager_of(const struct stats_source *s, uint32_t index)
+{
+    return s->calls ? stats_calls_manager(s->calls, index) : NULL;
+}
+
+static json_t *json_of_manager(const struct manager_counts *c)
+{
+    const struct row row = row_of_manager(c);
+    json_t *manager = json_pack("{s:o}", "data_cache", json_of_cache(&c->cache));
+
+    put_row(manager, manager_columns, &row);
+    return manager;
+}
+
 static json_t *json_of_nodes(const struct stats_source *s)
 {
     json_t *nodes = json_array();
@@ -162,6 +212,8 @@ static json_t *json_of_nodes(const struct stats_source *s)
         put_wait(node, s, i);
         if (s->calls && stats_calls_waited(s->calls, i))
             json_object_set_new(node, "calls", stats_calls_json(s->calls, i));
+        if (manager_of(s, i))
+            json_object_set_new(node, "cache_manager", json_of_manager(manager_of(s, i)));
         json_array_append_new(nodes, node);
     }
     return nodes;
@@ -195,24 +247,6 @@ static json_t *json_of_channels(const struct stats_source *s)
         json_array_append_new(channels, channel);
     }
     return channels;
-}
-
-static json_t *json_of_sizes(const uint32_t sizes[DRIVE_CACHE_SIZES])
-{
-    json_t *array = json_array();
-
-    for (uint32_t i = 0; i < DRIVE_CACHE_SIZES; i++)
-        json_array_append_new(array, json_integer(sizes[i]));
-    return array;
-}
-
-static json_t *json_of_cache(const struct drive_cache_counts *c)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "requests", (json_int_t)c->requests, "hits",
-                     (json_int_t)c->hits, "misses", (json_int_t)c->misses, "prefetched", (json_int_t)c->prefetched,
-                     "unused", (json_int_t)c->unused, "waits", (json_int_t)c->waits, "waiting_most",
-                     (json_int_t)c->waiting_most, "wait_cycles", (json_int_t)c->wait_cycles, "reads",
-                     json_of_sizes(c->reads), "write_backs", json_of_sizes(c->write_backs));
 }
 
 static json_t *json_of_drives(const struct stats_source *s)
@@ -375,6 +409,12 @@ static void print_cache(FILE *to, const char *volume, const struct drive_cache_c
     print_sizes(to, c->write_backs);
 }
 
+static void print_cache_heading(FILE *to)
+{
+    fprintf(to, "%-18s%9s%9s%9s%12s%9s%9s%8s\n%-26s%8s%8s%8s%8s%8s%8s\n", "data caches", "requests", "hits", "misses",
+            "prefetched", "unused", "waits", "s", "    blocks in a command", "1", "2-3", "4-7", "8-15", "16-31", "32-");
+}
+
 static void print_caches(FILE *to, const struct stats_source *s)
 {
     bool any = false;
@@ -385,13 +425,32 @@ static void print_caches(FILE *to, const struct stats_source *s)
             bool counted = s->cache_counts(s->ctx, i, d, &c);
 
             if (counted && !any)
-                fprintf(to, "%-18s%9s%9s%9s%12s%9s%9s%8s\n%-26s%8s%8s%8s%8s%8s%8s\n", "data caches", "requests", "hits",
-                        "misses", "prefetched", "unused", "waits", "s", "    blocks in a command", "1", "2-3", "4-7",
-                        "8-15", "16-31", "32-");
+                print_cache_heading(to);
             any = any || counted;
             if (counted)
                 print_cache(to, s->topo->io[i].drive[d].volume, &c);
         }
+}
+
+/* Their caches as those of drives, and what they have had from each other. */
+static void print_managers(FILE *to, const struct stats_source *s)
+{
+    struct row *row;
+    struct part p = stats_part_new(manager_columns, &row, s->nodes);
+
+    for (uint32_t i = 0; i < s->nodes; i++) {
+        const struct manager_counts *c = manager_of(s, i);
+
+        if (!c)
+            continue;
+        if (p.count == 0)
+            print_cache_heading(to);
+        row[p.count] = row_of_manager(c);
+        snprintf(p.name[p.count], sizeof *p.name, "node %u", ncu_address(s->ncu, i));
+        print_cache(to, p.name[p.count++], &c->cache);
+    }
+    stats_print_part(to, s, "cache managers", &p);
+    stats_part_free(&p, row);
 }
 
 static void print_pipes(FILE *to, const struct stats_source *s)
@@ -454,6 +513,7 @@ void stats_print(FILE *to, const struct stats_source *source)
     print_channels(to, source);
     print_drives(to, source);
     print_caches(to, source);
+    print_managers(to, source);
     print_pipes(to, source);
     print_excess(to, source);
     print_host(to, source);

@@ -19,6 +19,8 @@ struct call {
 struct calls {
     struct call *call;
     size_t count, room;
+    bool is_manager;
+    struct manager_counts counts;
 };
 
 struct stats_calls {
@@ -64,6 +66,17 @@ void stats_calls_count(struct stats_calls *c, uint32_t index, const char *call, 
     }
     found->waits++;
     found->cycles += cycles;
+}
+
+void stats_calls_keep(struct stats_calls *c, uint32_t index, const struct manager_counts *counts)
+{
+    c->node[index].is_manager = true;
+    c->node[index].counts = *counts;
+}
+
+const struct manager_counts *stats_calls_manager(const struct stats_calls *c, uint32_t index)
+{
+    return c->node[index].is_manager ? &c->node[index].counts : NULL;
 }
 
 bool stats_calls_waited(const struct stats_calls *c, uint32_t index)

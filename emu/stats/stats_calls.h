@@ -1,6 +1,6 @@
 /*
- * How long nodes have waited in the calls of a library that tells them (emu/state/told.h): MPI's, by call and
- * communicator.
+ * What programs tell of themselves (emu/state/told.h): how long nodes have waited in the calls of a library, MPI's, by
+ * call and communicator; and what cache managers have counted.
  */
 #pragma once
 
@@ -15,6 +15,10 @@ void stats_calls_free(struct stats_calls *c);
 /* Counts a wait of a node. */
 void stats_calls_count(struct stats_calls *c, uint32_t index, const char *call, const char *communicator,
                        uint64_t cycles);
+
+/* Keeps what the cache manager on a node has counted; and returns what was kept last, or NULL. */
+void stats_calls_keep(struct stats_calls *c, uint32_t index, const struct manager_counts *counts);
+const struct manager_counts *stats_calls_manager(const struct stats_calls *c, uint32_t index);
 
 /* Returns whether a node has waited in any call; and the list of its calls, for the caller. */
 bool stats_calls_waited(const struct stats_calls *c, uint32_t index);

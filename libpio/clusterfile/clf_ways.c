@@ -341,6 +341,7 @@ int clf_way_count(struct clf_open *f, int manager, struct clf_manager_counts *co
     q.head_bytes = sizeof told;
     int error = clf_ask(&q, 1);
     if (error == 0)
-        *counts = (struct clf_manager_counts){told.hits, told.misses, told.forwarded, told.read, told.written};
+        *counts = (struct clf_manager_counts){told.counts.cache.hits, told.counts.cache.misses, told.counts.given,
+                                              told.counts.read, told.counts.written};
     return error;
 }

@@ -29,6 +29,7 @@ _Static_assert(CACHED_BLOCK == PEER_PARTS * BLOCK_BYTES && GROUP_BLOCKS * PEER_P
 static struct ext2 volume;
 static struct cached_file *slot_of[GUEST_SLOTS]; /* by slot */
 static uint64_t read_bytes, written_bytes;
+static uint32_t blocks; /* of CACHED_BLOCK bytes */
 
 static uint32_t slot_at(const struct ext2_inode *inode)
 {
@@ -154,7 +155,11 @@ int cached_begin(uint32_t kb)
     volume.cache = cache_new(&volume.dev, "cache", BLOCK_BYTES, 0, log);
     if (volume.cache && volume.bounce)
         volume.data = data_cache_new(volume.cache, "cache", BLOCK_BYTES, &set, log, (struct data_clock){NULL, NULL});
-    return volume.data ? 0 : -N_ENOMEM;
+    if (!volume.data)
+        return -N_ENOMEM;
+    blocks = data_cache_free_blocks(volume.data);
+    peers_begin(volume.data, SLOT_SHIFT);
+    return 0;
 }
 
 struct ext2 *cached_volume(void)
@@ -162,15 +167,28 @@ struct ext2 *cached_volume(void)
     return &volume;
 }
 
-void cached_count(struct clf_manager *told)
+/* Looked at only when something has come or gone: hits leave it as it is. */
+static uint32_t kb_most(void)
 {
-    const struct drive_cache_counts c = data_cache_counts(volume.data);
+    static uint64_t bytes;
+    static uint32_t most;
 
-    told->hits = c.hits;
-    told->misses = c.misses;
+    if (bytes != read_bytes + written_bytes) {
+        const uint32_t used = blocks - data_cache_free_blocks(volume.data);
+
+        bytes = read_bytes + written_bytes;
+        most = used > most ? used : most;
+    }
+    return most * (CACHED_BLOCK / 1024);
+}
+
+void cached_count(struct manager_counts *told)
+{
+    peers_count(told);
+    told->cache = data_cache_counts(volume.data);
     told->read = read_bytes;
     told->written = written_bytes;
-    told->forwarded = peers_forwarded();
+    told->kb_most = kb_most();
 }
 
 /* ---- Opening ---- */
@@ -231,7 +249,7 @@ static int open_file(struct cached_file *f, const char *text, size_t n)
 
 void cached_meet(const int *node, uint32_t n, uint32_t own)
 {
-    peers_set(volume.data, SLOT_SHIFT, node, n, own);
+    peers_set(node, n, own);
 }
 
 int cached_open(const struct cached_file *wanted, const char *text, size_t n, struct cached_file **out)

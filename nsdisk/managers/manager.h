@@ -48,4 +48,4 @@ int cached_open(const struct cached_file *wanted, const char *text, size_t n, st
 void cached_meet(const int *node, uint32_t n, uint32_t own);
 /* Drops what is cached of a file. */
 void cached_drop(uint64_t handle);
-void cached_count(struct clf_manager *told);
+void cached_count(struct manager_counts *told);

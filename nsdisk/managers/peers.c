@@ -44,7 +44,8 @@ static struct {
     uint32_t next; /* entry of `away` that is used next */
     uint32_t seq;
     bool takes_in; /* a block of another one, for which others may have to go */
-    uint64_t asked_last, forwarded;
+    uint64_t asked_last;
+    struct manager_counts counts; /* those of blocks that had to go */
     struct {
         struct peer_message head;
         uint8_t bytes[PEER_PARTS * PART_BYTES];
@@ -126,9 +127,10 @@ static uint32_t choose(void)
 static void evicted(void *ctx, uint32_t first_part, uint32_t valid, const uint8_t *bytes)
 {
     const uint32_t to = choose();
-    struct away *a = find_away(first_part);
+    struct away *a = p.n > 1 ? find_away(first_part) : NULL;
 
     (void)ctx;
+    p.counts.evicted++;
     if (a)
         come_back(a);
     if (p.takes_in || to == p.n || first_part >> p.slot_shift >= GUEST_SLOTS)
@@ -145,7 +147,7 @@ static void evicted(void *ctx, uint32_t first_part, uint32_t valid, const uint8_
          sizeof p.out.bytes);
     if (p.peer[to].free > 0)
         p.peer[to].free--;
-    p.forwarded++;
+    p.counts.given++;
     p.next = (p.next + 1) % AWAY_MOST;
 }
 
@@ -159,6 +161,7 @@ static uint32_t guest_part(const struct peer_message *m)
 static void keep(const struct peer_message *m, const uint8_t *bytes)
 {
     p.takes_in = true;
+    p.counts.received++;
     for (uint32_t i = 0; i < PEER_PARTS; i++)
         if (m->valid >> i & 1)
             data_cache_keep(p.d, guest_part(m) + i, bytes + i * PART_BYTES);
@@ -177,6 +180,7 @@ static void give(uint32_t to, const struct peer_message *m)
             reply.valid |= 1u << i;
         }
     data_cache_forget(p.d, guest_part(m), PEER_PARTS);
+    p.counts.given_back += reply.valid != 0;
     send(to, reply, PEER_TYPE_REPLY, reply.valid != 0 ? sizeof p.out.bytes : 0);
 }
 
@@ -251,6 +255,7 @@ uint32_t peers_fetch(uint32_t first_part, uint8_t *buf)
     come_back(a);
     if (p.peer[holder].silent)
         return 0;
+    p.counts.asked_back++;
     send(holder, (struct peer_message){.op = PEER_GIVE, .seq = seq, .home = p.own, .entry = (uint32_t)(a - p.away)},
          PEER_TYPE, 0);
     if (!await(holder, seq)) {
@@ -266,17 +271,21 @@ uint32_t peers_fetch(uint32_t first_part, uint8_t *buf)
 
 /* ---- Beginning ---- */
 
-void peers_set(struct data_cache *d, uint32_t slot_shift, const int *node, uint32_t n, uint32_t own)
+void peers_begin(struct data_cache *d, uint32_t slot_shift)
+{
+    p.d = d;
+    p.slot_shift = slot_shift;
+    data_cache_tell_evictions(d, evicted, NULL);
+}
+
+void peers_set(const int *node, uint32_t n, uint32_t own)
 {
     if (p.n > 0 || n < 2 || n > PEERS_MOST || index_init(&p.index, AWAY_MOST) < 0)
         return;
-    p.d = d;
-    p.slot_shift = slot_shift;
     p.n = n;
     p.own = own;
     for (uint32_t i = 0; i < n; i++)
-        p.peer[i] = (struct peer){.node = node[i], .free = data_cache_free_blocks(d)};
-    data_cache_tell_evictions(d, evicted, NULL);
+        p.peer[i] = (struct peer){.node = node[i], .free = data_cache_free_blocks(p.d)};
 }
 
 void peers_note_request(void)
@@ -285,7 +294,7 @@ void peers_note_request(void)
         p.asked_last = (uint64_t)trap_cycles();
 }
 
-uint64_t peers_forwarded(void)
+void peers_count(struct manager_counts *told)
 {
-    return p.forwarded;
+    *told = p.counts;
 }

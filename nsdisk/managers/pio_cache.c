@@ -29,6 +29,13 @@ struct loop { /* the services' name for what they are called by */
     struct job_queue jobs; /* in order */
 };
 
+/* What ncube reads of this program (emu/state/told.h). */
+static struct {
+    struct abi_call call;
+    struct manager_counts counts;
+} told __attribute__((aligned(2 * ABI_CALL_BYTES))) = {.call.counts = sizeof told.counts};
+_Static_assert(sizeof told == 2 * ABI_CALL_BYTES, "it lies in one page");
+
 /* ---- What the services need (nsdisk/serve/family.h, serve.h) ---- */
 
 struct server *family_server(const struct loop *l)
@@ -124,6 +131,7 @@ static void serve(struct loop *l, uint8_t *message, size_t room)
             take(l, message, (size_t)n, from);
         else if (n >= 0 && type == PEER_TYPE)
             peers_take(message, (size_t)n, from);
+        cached_count(&told.counts);
     }
 }
 
@@ -171,5 +179,6 @@ int main(int argc, char **argv)
     l.state = clf_family.begin(&l);
     if (!message || !l.area.bytes || !l.merge || !l.state || cached_begin(kb) < 0)
         fail("not enough memory");
+    trap_tell(&told.call);
     serve(&l, message, room);
 }

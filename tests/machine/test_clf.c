@@ -3,6 +3,7 @@
  * judge on the host (clf_judge.py) and `ncube disk get` put the files together; a dead I/O node; e2fsck after each.
  */
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,82 @@ Test(clf, a_cache_manager_without_room_has_others_keep_its_blocks)
         outcome_expect(&o, managers[i], 0, "passed\n", "");
         outcome_free(&o);
     }
+}
+
+/* What the statistics say of each cache manager, and how many they are. */
+static size_t managers_of(const json_t *stats, const json_t *manager[8])
+{
+    const json_t *node;
+    size_t i, n = 0;
+
+    json_array_foreach(json_object_get(stats, "nodes"), i, node) if (json_object_get(node, "cache_manager"))
+        manager[n++] = json_object_get(node, "cache_manager");
+    return n;
+}
+
+static json_int_t told(const json_t *object, const char *key)
+{
+    cr_assert(json_is_integer(json_object_get(object, key)), "no number '%s'", key);
+    return json_integer_value(json_object_get(object, key));
+}
+
+static json_t *run_with_stats(const char *what, const char *sync)
+{
+    char *folder = folder_with_images(VOLUMES, 8192, 4096);
+    char *machine = clf_machine(folder, "", ""), *path = format("%s/stats", folder),
+         *stats = format("--stats=%s", path);
+    struct ncube_run r = cached("3", "3", what, "1");
+    json_error_t why;
+
+    r.machine = machine;
+    r.options[0] = "-n3";
+    r.options[1] = stats;
+    r.options[2] = sync;
+    struct outcome o = ncube_run(&r);
+    outcome_expect(&o, what, 0, "passed\n", "");
+    outcome_free(&o);
+    json_t *all = json_load_file(path, 0, &why);
+    cr_assert_not_null(all, "%s", why.text);
+    json_object_del(all, "host");
+    free(stats);
+    free(path);
+    free(machine);
+    folder_remove(folder);
+    return all;
+}
+
+/* The first manager has all blocks of the file, 390000 bytes, and room for 256 KB. */
+Test(clf, statistics_have_what_cache_managers_did)
+{
+    json_t *all = run_with_stats("forward", NULL);
+    const json_t *m[8];
+
+    cr_assert_eq(managers_of(all, m), 3);
+    cr_expect_geq(told(m[0], "bytes_written"), 390000);
+    cr_expect_gt(told(m[0], "given"), 0);
+    cr_expect_geq(told(m[0], "evicted"), told(m[0], "given"));
+    cr_expect_gt(told(m[0], "asked_back"), 0);
+    cr_expect_geq(told(m[0], "asked_back"), told(m[1], "given_back") + told(m[2], "given_back"));
+    cr_expect_gt(told(m[1], "given_back") + told(m[2], "given_back"), 0);
+    cr_expect_leq(told(m[1], "received") + told(m[2], "received"), told(m[0], "given"));
+    cr_expect_gt(told(m[1], "received"), 0);
+    cr_expect_gt(told(json_object_get(m[0], "data_cache"), "hits"), 0);
+    for (int i = 0; i < 3; i++)
+        cr_expect_leq(told(m[i], "kb_most"), 256);
+    cr_expect_geq(told(m[0], "kb_most"), 240); /* it was full */
+    json_decref(all);
+}
+
+Test(clf, statistics_of_cache_managers_are_the_same_in_every_run)
+{
+    json_t *all = run_with_stats("errors", NULL), *strict = run_with_stats("errors", "--sync=strict");
+    const json_t *m[8];
+
+    cr_expect(json_equal(all, strict));
+    cr_assert_eq(managers_of(all, m), 3);
+    cr_expect_gt(told(m[0], "bytes_written"), 0);
+    json_decref(all);
+    json_decref(strict);
 }
 
 Test(clf, bad_managers_are_refused_in_a_line)

@@ -190,7 +190,8 @@ struct abi_call {
     uint32_t sends;        /* 1: the peer is to receive */
     uint32_t context;      /* of the messages that it waits for */
     uint32_t is_file;      /* 1: for a file, and the wait itself is told, too */
-    uint32_t pad[2];
+    uint32_t counts;       /* bytes of a struct manager_counts (drive_cache.h) behind it, in the same page; 0: none */
+    uint32_t pad;
 };
 _Static_assert(sizeof(struct abi_call) == ABI_CALL_BYTES, "abi_call layout");
 #define ABI_CALL_ANY  (-1)

@@ -51,6 +51,7 @@
  */
 #pragma once
 
+#include "vertex/contract/drive_cache.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 
@@ -181,7 +182,6 @@ struct clf_asked {
 
 struct clf_manager {
     uint64_t presence; /* the group at the server of the file's first part whose only member is the manager */
-    uint64_t hits, misses, forwarded; /* of all its files, in blocks of 4 KB */
-    uint64_t read, written;           /* bytes asked of servers, and sent there */
+    struct manager_counts counts;
 };
-_Static_assert(sizeof(struct clf_manager) == 48, "clf_manager layout");
+_Static_assert(sizeof(struct clf_manager) == 136, "clf_manager layout");

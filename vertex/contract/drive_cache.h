@@ -72,3 +72,18 @@ struct drive_cache_counts {
     uint32_t drive; /* on its node; DRIVE_CACHE_COUNTING: these are where the server counts */
 };
 _Static_assert(sizeof(struct drive_cache_counts) == 88, "drive_cache_counts layout");
+
+/* What a cache manager of Clusterfile has done for all its files since it began (nsdisk/managers/). It keeps them
+ * behind the record that it tells Vertex of (tell, abi.h), and tells clients. */
+struct manager_counts {
+    struct drive_cache_counts cache; /* of its blocks, in blocks of 4 KB; commands are reads and writes of servers */
+    uint64_t read, written;          /* bytes that came from servers, and went there */
+    uint32_t kb_most;                /* of blocks in its memory at a time, its own and others' */
+    /* in blocks of 16 KB */
+    uint32_t evicted;    /* had to go to make room; those of them */
+    uint32_t given;      /* that went to another manager; */
+    uint32_t received;   /* that came from others, to be kept; */
+    uint32_t asked_back; /* that were asked for where they had gone, */
+    uint32_t given_back; /* and that others had asked for, and got */
+};
+_Static_assert(sizeof(struct manager_counts) == 128, "manager_counts layout");
