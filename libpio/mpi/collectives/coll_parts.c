@@ -52,19 +52,35 @@ static void unpack_all(const struct parts *p, int size, const char *packed)
     }
 }
 
-/* One's own part, packed, or where it lies; *memory is to be freed. NULL: no memory. */
-static void *own_part(const void *buf, int count, const struct mpi_type *t, bool copies, void **memory)
+/* ---- One's own part ---- */
+
+/* As it travels: packed, or where it lies. A part in place is that of all. */
+struct own {
+    void *data, *memory; /* to be freed */
+    long bytes;
+};
+
+static int own_begin(struct own *o, const struct parts *own, const struct parts *all, int rank, bool root, bool gives)
 {
-    *memory = NULL;
-    if (t->is_dense && !copies)
-        return (void *)buf;
-    *memory = malloc((size_t)(t->size * count) + 1);
-    if (*memory)
-        mpi_pack(t, count, buf, 0, t->size * count, *memory);
-    return *memory;
+    const struct mpi_type *t = own->type ? own->type : all->type;
+    int count = own->type ? own->count : parts_count(all, rank);
+
+    *o = (struct own){.data = own->buf, .bytes = t->size * count};
+    if (root && o->bytes != parts_bytes(all, rank))
+        return mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", o->bytes, parts_bytes(all, rank));
+    if (own->type && t->is_dense)
+        return MPI_SUCCESS;
+    o->data = o->memory = malloc((size_t)o->bytes + 1);
+    if (!o->memory)
+        return no_memory(o->bytes);
+    if (gives)
+        mpi_pack(t, count, own->type ? own->buf : parts_place(all, rank), 0, o->bytes, o->data);
+    return MPI_SUCCESS;
 }
 
-/* Parts of equal lengths, gathered at the root, or scattered from it. */
+/* ---- Gather and scatter ---- */
+
+/* Parts of equal lengths. */
 static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *all, int root, bool scatters)
 {
     struct group *g = engine_group(c);
@@ -92,274 +108,120 @@ static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *a
     return error;
 }
 
-/* ---- Gather ---- */
-
-/* The root takes each part by itself. */
-static int gather_unequal(struct mpi_comm *c, const void *part, int bytes, struct parts *all, int root, bool in_place)
+/* The root gives or takes each part by itself; after an error, too: others wait for theirs, and the next call must not
+ * find what is left. */
+static int move_each(struct mpi_comm *c, void *own, struct parts *all, bool scatters, char *packed, int type)
 {
     struct group *g = engine_group(c);
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHERV), most = 0, error = MPI_SUCCESS;
-    int result = pace_unequal(g, g->size, type);
+    int error = MPI_SUCCESS;
 
-    if (result < 0)
-        return collective_error(c, result);
-    if (g->rank != root)
-        return collective_error(c, collect_give(g, collect_place(g, root), part, bytes, type));
-    for (int i = 0; i < g->size; i++)
-        most = parts_bytes(all, i) > most ? parts_bytes(all, i) : most;
-    char *packed = malloc((size_t)most + 1);
-    if (!packed)
-        return no_memory(most);
-    for (int i = 0; i < g->size; i++) { /* after an error, too: the next call must not find what is left */
-        bool dense = all->type->is_dense;
+    for (int i = 0; i < g->size; i++) {
+        int bytes = parts_bytes(all, i), count = parts_count(all, i), result = 0;
+        char *place = parts_place(all, i), *data = i == g->rank ? own : packed ? packed : place;
 
-        result = i == root ? 0
-                           : collect_take(g, collect_place(g, i), dense ? parts_place(all, i) : packed,
-                                          parts_bytes(all, i), type);
+        if (scatters && data && data != place)
+            mpi_pack(all->type, count, place, 0, bytes, data);
+        if (i != g->rank)
+            result = scatters ? collect_give(g, collect_place(g, i), data, bytes, type)
+                              : collect_take(g, collect_place(g, i), data, bytes, type);
         if (result < 0)
             error = collective_error(c, result);
-        else if (i == root ? !in_place : !dense)
-            mpi_unpack(all->type, parts_count(all, i), parts_place(all, i), 0, parts_bytes(all, i),
-                       i == root ? part : packed);
+        else if (!scatters && data && data != place)
+            mpi_unpack(all->type, count, place, 0, bytes, data);
     }
-    free(packed);
     return error;
 }
 
-static int gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Datatype sendtype, struct parts *all,
-                  MPI_Datatype recvtype, int root)
-{
-    int size = c->group.size, rank = c->group.rank, error = check_root(c, root);
-    bool is_root = rank == root, in_place = sendbuf == MPI_IN_PLACE, is_v = all->kind == PARTS_V;
-    const struct mpi_type *t = NULL;
-    void *memory = NULL, *part = NULL;
-
-    if (error == MPI_SUCCESS && in_place && !is_root)
-        error = mpi_error(MPI_ERR_BUFFER, "MPI_IN_PLACE, not at the root", 0, 0);
-    if (error == MPI_SUCCESS && is_root)
-        error = parts_check(all, size, recvtype);
-    if (error == MPI_SUCCESS && !in_place)
-        t = check_data(sendbuf, sendcount, sendtype, &error);
-    if (error != MPI_SUCCESS)
-        return error;
-    if (in_place) {
-        t = all->type;
-        sendcount = parts_count(all, rank);
-        sendbuf = parts_place(all, rank);
-    }
-    part = own_part(sendbuf, sendcount, t, in_place, &memory);
-    if (!part && t->size * sendcount > 0)
-        return no_memory(t->size * sendcount);
-    int bytes = (int)t->size * sendcount;
-    if (is_root && bytes != parts_bytes(all, rank))
-        error = mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", bytes, parts_bytes(all, rank));
-    else
-        error =
-            is_v ? gather_unequal(c, part, bytes, all, root, in_place) : move_equal(c, part, bytes, all, root, false);
-    free(memory);
-    return error;
-}
-
-int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {recvbuf, NULL, recvcount, NULL, NULL, NULL, PARTS_EQUAL};
-
-    MPI_ENTER("Gather", c, root, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_gather(c, sendbuf, sendcount, sendtype, &all, recvtype, root, &error));
-    return mpi_leave(c, gather(c, sendbuf, sendcount, sendtype, &all, recvtype, root));
-}
-MPI_NAME(Gather);
-
-int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {recvbuf, NULL, 0, recvcounts, displs, NULL, PARTS_V};
-
-    MPI_ENTER("Gatherv", c, root, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_gather(c, sendbuf, sendcount, sendtype, &all, recvtype, root, &error));
-    return mpi_leave(c, gather(c, sendbuf, sendcount, sendtype, &all, recvtype, root));
-}
-MPI_NAME(Gatherv);
-
-/* ---- Scatter ---- */
-
-static int scatter_unequal(struct mpi_comm *c, struct parts *all, void *part, int bytes, int root, bool in_place)
+static int move_unequal(struct mpi_comm *c, const struct own *own, struct parts *all, int root, bool scatters,
+                        bool in_place)
 {
     struct group *g = engine_group(c);
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTERV), most = 0, error = MPI_SUCCESS;
-    int result = pace_unequal(g, 1, type);
+    int type = COLLECTIVE_TYPE(c->number, scatters ? COLLECTIVE_SCATTERV : COLLECTIVE_GATHERV), most = 0;
+    int result = pace_unequal(g, scatters ? 1 : g->size, type), place = collect_place(g, root);
 
-    if (result < 0)
+    if (result >= 0 && g->rank != root)
+        result = scatters ? collect_take(g, place, own->data, own->bytes, type)
+                          : collect_give(g, place, own->data, own->bytes, type);
+    if (result < 0 || g->rank != root)
         return collective_error(c, result);
-    if (g->rank != root)
-        return collective_error(c, collect_take(g, collect_place(g, root), part, bytes, type));
     for (int i = 0; i < g->size; i++)
         most = parts_bytes(all, i) > most ? parts_bytes(all, i) : most;
     char *packed = all->type->is_dense ? NULL : malloc((size_t)most + 1);
-    if (!all->type->is_dense && !packed)
+    if (!packed && !all->type->is_dense)
         return no_memory(most);
-    for (int i = 0; i < g->size; i++) { /* after an error, too: others wait for their parts */
-        const char *data = packed ? packed : parts_place(all, i);
-
-        if (packed)
-            mpi_pack(all->type, parts_count(all, i), parts_place(all, i), 0, parts_bytes(all, i), packed);
-        result = i == root ? 0 : collect_give(g, collect_place(g, i), data, parts_bytes(all, i), type);
-        if (result < 0)
-            error = collective_error(c, result);
-        if (i == root && !in_place)
-            memcpy(part, data, (size_t)bytes);
-    }
+    int error = move_each(c, in_place ? NULL : own->data, all, scatters, packed, type);
     free(packed);
     return error;
 }
 
-static int scatter(struct mpi_comm *c, struct parts *all, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                   MPI_Datatype recvtype, int root)
+static int move(struct mpi_comm *c, struct parts *own, struct parts *all, int root, bool scatters)
 {
-    int size = c->group.size, rank = c->group.rank, error = check_root(c, root);
-    bool is_root = rank == root, in_place = recvbuf == MPI_IN_PLACE, is_v = all->kind == PARTS_V;
-    const struct mpi_type *t = NULL;
+    struct own o = {0};
+    int error = parts_check_both(c, own, all, root);
 
-    if (error == MPI_SUCCESS && in_place && !is_root)
-        error = mpi_error(MPI_ERR_BUFFER, "MPI_IN_PLACE, not at the root", 0, 0);
-    if (error == MPI_SUCCESS && is_root)
-        error = parts_check(all, size, sendtype);
-    if (error == MPI_SUCCESS && !in_place)
-        t = check_data(recvbuf, recvcount, recvtype, &error);
-    if (error != MPI_SUCCESS)
-        return error;
-    long bytes = in_place ? parts_bytes(all, rank) : t->size * recvcount;
-    void *memory = in_place || !t->is_dense ? malloc((size_t)bytes + 1) : NULL, *part = memory ? memory : recvbuf;
-    if (!memory && (in_place || !t->is_dense))
-        return no_memory(bytes);
-    if (is_root && bytes != parts_bytes(all, rank))
-        error = mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", parts_bytes(all, rank), bytes);
-    else
-        error = is_v ? scatter_unequal(c, all, part, (int)bytes, root, in_place)
-                     : move_equal(c, part, (int)bytes, all, root, true);
-    if (error == MPI_SUCCESS && !in_place && memory)
-        mpi_unpack(t, recvcount, recvbuf, 0, bytes, memory);
-    free(memory);
+    if (error == MPI_SUCCESS)
+        error = own_begin(&o, own, all, c->group.rank, c->group.rank == root, !scatters);
+    if (error == MPI_SUCCESS)
+        error = all->kind == PARTS_V ? move_unequal(c, &o, all, root, scatters, !own->type)
+                                     : move_equal(c, o.data, (int)o.bytes, all, root, scatters);
+    if (error == MPI_SUCCESS && scatters && own->type && o.memory)
+        mpi_unpack(own->type, own->count, own->buf, 0, o.bytes, o.memory);
+    free(o.memory);
     return error;
 }
 
-int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm)
+static int gather(struct mpi_comm *c, struct parts *sent, struct parts *received, int root)
 {
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {(void *)sendbuf, NULL, sendcount, NULL, NULL, NULL, PARTS_EQUAL};
-
-    MPI_ENTER("Scatter", c, root, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_scatter(c, &all, sendtype, recvbuf, recvcount, recvtype, root, &error));
-    return mpi_leave(c, scatter(c, &all, sendtype, recvbuf, recvcount, recvtype, root));
+    return move(c, sent, received, root, false);
 }
-MPI_NAME(Scatter);
 
-int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+static int scatter(struct mpi_comm *c, struct parts *sent, struct parts *received, int root)
 {
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {(void *)sendbuf, NULL, 0, sendcounts, displs, NULL, PARTS_V};
-
-    MPI_ENTER("Scatterv", c, root, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_scatter(c, &all, sendtype, recvbuf, recvcount, recvtype, root, &error));
-    return mpi_leave(c, scatter(c, &all, sendtype, recvbuf, recvcount, recvtype, root));
+    return move(c, received, sent, root, true);
 }
-MPI_NAME(Scatterv);
 
 /* ---- All-gather ---- */
 
-static int all_gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Datatype sendtype, struct parts *all,
-                      MPI_Datatype recvtype)
+static int all_gather(struct mpi_comm *c, struct parts *own, struct parts *all, int root)
 {
     struct group *g = engine_group(c);
-    bool in_place = sendbuf == MPI_IN_PLACE, packs;
-    const struct mpi_type *t = NULL;
-    void *memory = NULL;
+    struct own o = {0};
+    int *bytes = NULL, error = parts_check_both(c, own, all, root);
 
-    int error = parts_check(all, g->size, recvtype);
-    if (error == MPI_SUCCESS && !in_place)
-        t = check_data(sendbuf, sendcount, sendtype, &error);
+    if (error == MPI_SUCCESS)
+        error = own_begin(&o, own, all, g->rank, true, true);
     if (error != MPI_SUCCESS)
         return error;
-    if (in_place) {
-        t = all->type;
-        sendcount = parts_count(all, g->rank);
-        sendbuf = parts_place(all, g->rank);
-    }
-    if (t->size * sendcount != parts_bytes(all, g->rank))
-        return mpi_error(MPI_ERR_TRUNCATE, "the own part has %ld bytes, not %ld", t->size * sendcount,
-                         parts_bytes(all, g->rank));
-    void *part = own_part(sendbuf, sendcount, t, in_place, &memory);
-    int *bytes = list_bytes(all, g->size);
-    packs = !are_side_by_side(all);
+    bool packs = !are_side_by_side(all);
+    bytes = list_bytes(all, g->size);
     char *packed = packs && bytes ? malloc((size_t)bytes[g->size] + 1) : all->buf;
-    if (!bytes || (packs && !packed) || (!part && sendcount > 0 && t->size > 0))
-        error = no_memory(t->size * sendcount);
+    if (!bytes || (packs && !packed))
+        error = no_memory(o.bytes * g->size);
     if (error == MPI_SUCCESS)
         error = collective_error(
-            c, collect_all_gather(g, part, packed, bytes, COLLECTIVE_TYPE(c->number, COLLECTIVE_ALLGATHER)));
+            c, collect_all_gather(g, o.data, packed, bytes, COLLECTIVE_TYPE(c->number, COLLECTIVE_ALLGATHER)));
     if (error == MPI_SUCCESS && packs)
         unpack_all(all, g->size, packed);
     if (packs)
         free(packed);
     free(bytes);
-    free(memory);
+    free(o.memory);
     return error;
 }
 
-int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                   MPI_Datatype recvtype, MPI_Comm comm)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {recvbuf, NULL, recvcount, NULL, NULL, NULL, PARTS_EQUAL};
-
-    MPI_ENTER("Allgather", c, MPI_NO_PEER, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_all_gather(c, sendbuf, sendcount, sendtype, &all, recvtype, &error));
-    return mpi_leave(c, all_gather(c, sendbuf, sendcount, sendtype, &all, recvtype));
-}
-MPI_NAME(Allgather);
-
-int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                    const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts all = {recvbuf, NULL, 0, recvcounts, displs, NULL, PARTS_V};
-
-    MPI_ENTER("Allgatherv", c, MPI_NO_PEER, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_all_gather(c, sendbuf, sendcount, sendtype, &all, recvtype, &error));
-    return mpi_leave(c, all_gather(c, sendbuf, sendcount, sendtype, &all, recvtype));
-}
-MPI_NAME(Allgatherv);
-
 /* ---- All to all ---- */
 
-static int exchange(struct mpi_comm *c, struct parts *to, MPI_Datatype sendtype, struct parts *from,
-                    MPI_Datatype recvtype)
+static int exchange(struct mpi_comm *c, struct parts *to, struct parts *from, int root)
 {
     struct group *g = engine_group(c);
     bool in_place = to->buf == MPI_IN_PLACE;
 
-    int error = parts_check(from, g->size, recvtype);
+    (void)root;
+    int error = parts_check(from, g->size);
     if (in_place)
         *to = *from;
     else if (error == MPI_SUCCESS)
-        error = parts_check(to, g->size, sendtype);
+        error = parts_check(to, g->size);
     if (error != MPI_SUCCESS)
         return error;
     int *to_bytes = list_bytes(to, g->size), *from_bytes = list_bytes(from, g->size);
@@ -388,48 +250,20 @@ static int exchange(struct mpi_comm *c, struct parts *to, MPI_Datatype sendtype,
     return error;
 }
 
-int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                  MPI_Datatype recvtype, MPI_Comm comm)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts to = {(void *)sendbuf, NULL, sendcount, NULL, NULL, NULL, PARTS_EQUAL};
-    struct parts from = {recvbuf, NULL, recvcount, NULL, NULL, NULL, PARTS_EQUAL};
+/* ---- The calls ---- */
 
-    MPI_ENTER("Alltoall", c, MPI_NO_PEER, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_exchange(c, &to, sendtype, &from, recvtype, &error));
-    return mpi_leave(c, exchange(c, &to, sendtype, &from, recvtype));
-}
-MPI_NAME(Alltoall);
+#define CALL(name, lower, make, root, parameters, sent, received)          \
+    int PMPI_##name(PARTS_PARAMETERS parameters, MPI_Comm comm)            \
+    {                                                                      \
+        struct mpi_comm *c = mpi_find_comm(comm);                          \
+        struct parts send = sent, receive = received;                      \
+                                                                           \
+        MPI_ENTER(#name, c, root, MPI_NO_PEER);                            \
+        if (!c)                                                            \
+            return mpi_fail_comm(comm);                                    \
+        ICOLL_IF_INTER(c, icoll_##make(c, &send, &receive, root, &error)); \
+        return mpi_leave(c, make(c, &send, &receive, root));               \
+    }                                                                      \
+    MPI_NAME(name);
 
-int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                   void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts to = {(void *)sendbuf, NULL, 0, sendcounts, sdispls, NULL, PARTS_V};
-    struct parts from = {recvbuf, NULL, 0, recvcounts, rdispls, NULL, PARTS_V};
-
-    MPI_ENTER("Alltoallv", c, MPI_NO_PEER, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_exchange(c, &to, sendtype, &from, recvtype, &error));
-    return mpi_leave(c, exchange(c, &to, sendtype, &from, recvtype));
-}
-MPI_NAME(Alltoallv);
-
-int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-                   void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
-                   MPI_Comm comm)
-{
-    struct mpi_comm *c = mpi_find_comm(comm);
-    struct parts to = {(void *)sendbuf, NULL, 0, sendcounts, sdispls, sendtypes, PARTS_W};
-    struct parts from = {recvbuf, NULL, 0, recvcounts, rdispls, recvtypes, PARTS_W};
-
-    MPI_ENTER("Alltoallw", c, MPI_NO_PEER, MPI_NO_PEER);
-    if (!c)
-        return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_exchange(c, &to, MPI_DATATYPE_NULL, &from, MPI_DATATYPE_NULL, &error));
-    return mpi_leave(c, exchange(c, &to, MPI_DATATYPE_NULL, &from, MPI_DATATYPE_NULL));
-}
-MPI_NAME(Alltoallw);
+PARTS_CALLS(CALL)

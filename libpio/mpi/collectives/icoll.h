@@ -19,14 +19,9 @@
 struct schedule *icoll_barrier(struct mpi_comm *c, int *error) ICOLL;
 struct schedule *icoll_broadcast(struct mpi_comm *c, void *buf, int count, MPI_Datatype datatype, int root,
                                  int *error) ICOLL;
-struct schedule *icoll_gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                              struct parts *all, MPI_Datatype recvtype, int root, int *error) ICOLL;
-struct schedule *icoll_scatter(struct mpi_comm *c, struct parts *all, MPI_Datatype sendtype, void *recvbuf,
-                               int recvcount, MPI_Datatype recvtype, int root, int *error) ICOLL;
-struct schedule *icoll_all_gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                                  struct parts *all, MPI_Datatype recvtype, int *error) ICOLL;
-struct schedule *icoll_exchange(struct mpi_comm *c, struct parts *to, MPI_Datatype sendtype, struct parts *from,
-                                MPI_Datatype recvtype, int *error) ICOLL;
+typedef struct schedule *icoll_parts(struct mpi_comm *c, struct parts *sent, struct parts *received, int root,
+                                     int *error);
+icoll_parts icoll_gather ICOLL, icoll_scatter ICOLL, icoll_all_gather ICOLL, icoll_exchange ICOLL;
 struct schedule *icoll_reduce(struct mpi_comm *c, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, int root, int *error) ICOLL;
 struct schedule *icoll_all_reduce(struct mpi_comm *c, const void *sendbuf, void *recvbuf, int count,

@@ -6,24 +6,6 @@
 
 enum { AT_ONCE = 32 }; /* messages of a round, where one member has one with each other */
 
-static bool is_root(const struct mpi_comm *c, int root)
-{
-    return c->local ? root == MPI_ROOT : c->group.rank == root;
-}
-
-/* The own part of calls whose other side knows it, too; NULL: none is needed. */
-static const struct mpi_type *check_own(const struct mpi_comm *c, const void *buf, int count, MPI_Datatype datatype,
-                                        bool root, int *error)
-{
-    if (buf == MPI_IN_PLACE && !c->local && root)
-        return NULL;
-    if (buf == MPI_IN_PLACE) {
-        *error = mpi_error(MPI_ERR_BUFFER, "MPI_IN_PLACE, not at the root", 0, 0);
-        return NULL;
-    }
-    return check_data(buf, count, datatype, error);
-}
-
 /* ---- Gather and scatter ---- */
 
 /* The root's messages with all others; the own part is the caller's. */
@@ -43,52 +25,42 @@ static void move_all(struct schedule *s, const struct parts *all, bool gathers)
     }
 }
 
-struct schedule *icoll_gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                              struct parts *all, MPI_Datatype recvtype, int root, int *error)
+static void copy_part(struct schedule *s, const struct parts *from, int of, const struct parts *to, int at)
 {
-    bool at_root = is_root(c, root), gives = c->local ? root >= 0 : true;
-    const struct mpi_type *t = NULL;
-    struct schedule *s = NULL;
+    schedule_copy(s, parts_place(from, of), parts_count(from, of), parts_type(from, of), parts_place(to, at),
+                  parts_count(to, at), parts_type(to, at));
+}
 
-    *error = check_root(c, root);
-    if (*error == MPI_SUCCESS && at_root)
-        *error = parts_check(all, c->group.size, recvtype);
-    if (*error == MPI_SUCCESS && gives)
-        t = check_own(c, sendbuf, sendcount, sendtype, at_root, error);
-    if (*error == MPI_SUCCESS)
-        s = schedule_new(c, error);
-    if (s && at_root)
-        move_all(s, all, true);
-    if (s && at_root && t)
-        schedule_copy(s, sendbuf, sendcount, t, parts_place(all, c->group.rank), parts_count(all, c->group.rank),
-                      parts_type(all, c->group.rank));
-    else if (s && t)
-        schedule_send(s, sendbuf, sendcount, t, root);
+/* One's own part lies where that of rank 0 would. */
+static struct schedule *move(struct mpi_comm *c, struct parts *own, struct parts *all, int root, bool gathers,
+                             int *error)
+{
+    int rank = c->group.rank;
+
+    *error = parts_check_both(c, own, all, root);
+    struct schedule *s = *error == MPI_SUCCESS ? schedule_new(c, error) : NULL;
+    if (s && parts_at_root(c, root)) {
+        move_all(s, all, gathers);
+        if (own->type && gathers)
+            copy_part(s, own, 0, all, rank);
+        else if (own->type)
+            copy_part(s, all, rank, own, 0);
+    } else if (s && own->type && gathers) {
+        schedule_send(s, own->buf, own->count, own->type, root);
+    } else if (s && own->type) {
+        schedule_receive(s, own->buf, own->count, own->type, root);
+    }
     return s;
 }
 
-struct schedule *icoll_scatter(struct mpi_comm *c, struct parts *all, MPI_Datatype sendtype, void *recvbuf,
-                               int recvcount, MPI_Datatype recvtype, int root, int *error)
+struct schedule *icoll_gather(struct mpi_comm *c, struct parts *sent, struct parts *received, int root, int *error)
 {
-    bool at_root = is_root(c, root), takes = c->local ? root >= 0 : true;
-    const struct mpi_type *t = NULL;
-    struct schedule *s = NULL;
+    return move(c, sent, received, root, true, error);
+}
 
-    *error = check_root(c, root);
-    if (*error == MPI_SUCCESS && at_root)
-        *error = parts_check(all, c->group.size, sendtype);
-    if (*error == MPI_SUCCESS && takes)
-        t = check_own(c, recvbuf, recvcount, recvtype, at_root, error);
-    if (*error == MPI_SUCCESS)
-        s = schedule_new(c, error);
-    if (s && at_root)
-        move_all(s, all, false);
-    if (s && at_root && t)
-        schedule_copy(s, parts_place(all, c->group.rank), parts_count(all, c->group.rank),
-                      parts_type(all, c->group.rank), recvbuf, recvcount, t);
-    else if (s && t)
-        schedule_receive(s, recvbuf, recvcount, t, root);
-    return s;
+struct schedule *icoll_scatter(struct mpi_comm *c, struct parts *sent, struct parts *received, int root, int *error)
+{
+    return move(c, received, sent, root, false, error);
 }
 
 /* ---- All-gather ---- */
@@ -108,26 +80,17 @@ static void spread_by_ring(struct schedule *s, const struct parts *all)
     }
 }
 
-struct schedule *icoll_all_gather(struct mpi_comm *c, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                                  struct parts *all, MPI_Datatype recvtype, int *error)
+struct schedule *icoll_all_gather(struct mpi_comm *c, struct parts *own, struct parts *all, int root, int *error)
 {
-    int rank = c->group.rank;
-    const struct mpi_type *t = NULL;
-    struct schedule *s = NULL;
-
-    *error = parts_check(all, c->group.size, recvtype);
-    if (*error == MPI_SUCCESS)
-        t = check_own(c, sendbuf, sendcount, sendtype, true, error);
-    if (*error == MPI_SUCCESS)
-        s = schedule_new(c, error);
+    *error = parts_check_both(c, own, all, root);
+    struct schedule *s = *error == MPI_SUCCESS ? schedule_new(c, error) : NULL;
     if (s && c->local) {
         move_all(s, all, true);
         for (int i = 0; i < c->group.size; i++)
-            schedule_send(s, sendbuf, sendcount, t, i);
+            schedule_send(s, own->buf, own->count, own->type, i);
     } else if (s) {
-        if (t)
-            schedule_copy(s, sendbuf, sendcount, t, parts_place(all, rank), parts_count(all, rank),
-                          parts_type(all, rank));
+        if (own->type)
+            copy_part(s, own, 0, all, c->group.rank);
         spread_by_ring(s, all);
     }
     return s;
@@ -164,16 +127,16 @@ static void exchange_in_place(struct schedule *s, const struct parts *all)
     }
 }
 
-struct schedule *icoll_exchange(struct mpi_comm *c, struct parts *to, MPI_Datatype sendtype, struct parts *from,
-                                MPI_Datatype recvtype, int *error)
+struct schedule *icoll_exchange(struct mpi_comm *c, struct parts *to, struct parts *from, int root, int *error)
 {
     int n = c->group.size, rank = c->group.rank;
     bool in_place = to->buf == MPI_IN_PLACE && !c->local;
     struct schedule *s = NULL;
 
-    *error = parts_check(from, n, recvtype);
+    (void)root;
+    *error = parts_check(from, n);
     if (*error == MPI_SUCCESS && !in_place)
-        *error = parts_check(to, n, sendtype);
+        *error = parts_check(to, n);
     if (*error == MPI_SUCCESS)
         s = schedule_new(c, error);
     if (!s)
@@ -183,8 +146,7 @@ struct schedule *icoll_exchange(struct mpi_comm *c, struct parts *to, MPI_Dataty
         return s;
     }
     if (!c->local)
-        schedule_copy(s, parts_place(to, rank), parts_count(to, rank), parts_type(to, rank), parts_place(from, rank),
-                      parts_count(from, rank), parts_type(from, rank));
+        copy_part(s, to, rank, from, rank);
     for (int k = c->local ? 0 : 1; k < n; k++) {
         exchange_with(s, to, c->local ? k : (rank + k) % n, from, c->local ? k : (rank + n - k) % n);
         if (k % (AT_ONCE / 2) == 0 && !c->local)
