@@ -28,7 +28,10 @@ void mpi_tell_other(const char *name, const struct mpi_comm *c)
 {
     __builtin_memcpy(told.call, __builtin_assume_aligned(name, 8), sizeof told.call);
     told.rank = c ? c->group.rank : ABI_CALL_NONE;
-    memcpy(told.communicator, c ? c->name : "", c ? sizeof told.communicator : 1);
+    if (c) /* word by word */
+        __builtin_memcpy(told.communicator, __builtin_assume_aligned(c->name, 8), sizeof told.communicator);
+    else
+        told.communicator[0] = '\0';
     mpi_told_name = name;
     mpi_told_comm = c;
 }

@@ -90,7 +90,7 @@ struct mpi_comm {
     struct attribute *attributes; /* keyvals.c */
     struct topology *topology;    /* topology.c */
     uint32_t next_tag;            /* of a shadow: of the next schedule */
-    char name[MPI_MAX_OBJECT_NAME];
+    char name[MPI_MAX_OBJECT_NAME] __attribute__((aligned(8))); /* as a record for ncube gets it (mpi_tell_other) */
 };
 
 enum mpi_phase { MPI_NOT_YET, MPI_RUNS, MPI_OVER };
