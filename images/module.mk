@@ -22,33 +22,20 @@ PUBLIC_HEADERS := \
     $(B)/include/ncube/errors.h $(B)/include/pio.h $(B)/include/pattern.h $(B)/include/group.h \
     $(MPI_HEADERS) $(B)/include/cstar.h $(B)/include/cfs.h $(B)/include/clf.h
 
+# A file of the build that is one of the tree
+define copy
+@mkdir -p $(@D)
+@cp $< $@
+endef
+
 $(B)/include/%.h: vertex/include/%.h
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 $(B)/include/ncube/errors.h: vertex/contract/errors.h
-	@mkdir -p $(@D)
-	@cp $< $@
-$(B)/include/pattern.h: libpio/map/pattern.h
-	@mkdir -p $(@D)
-	@cp $< $@
-$(B)/include/group.h: libpio/group/group.h
-	@mkdir -p $(@D)
-	@cp $< $@
-$(B)/include/cfs.h: libpio/cfs/cfs.h
-	@mkdir -p $(@D)
-	@cp $< $@
-$(B)/include/clf.h: libpio/clusterfile/clf.h
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
+$(foreach h,map/pattern.h group/group.h cfs/cfs.h clusterfile/clf.h star/cstar.h file/pio.h,\
+    $(eval $(B)/include/$(notdir $(h)): libpio/$(h) ; $$(copy)))
 $(MPI_HEADERS): $(B)/include/%.h: libpio/mpi/%.h
-	@mkdir -p $(@D)
-	@cp $< $@
-$(B)/include/cstar.h: libpio/star/cstar.h
-	@mkdir -p $(@D)
-	@cp $< $@
-$(B)/include/pio.h: libpio/file/pio.h
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 
 # ---- The user library --------------------------------------------------------------------------
 
@@ -98,11 +85,9 @@ $(B)/lib/libvertex.a: $(LIBVERTEX_OBJS)
 	$(archive)
 
 $(B)/lib/crt0.o: $(B)/rv/images/lib/start/crt0.o
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 $(B)/lib/program.ld: images/program.ld
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 
 ifdef LIBPIO_SRCS
 LIBPIO := $(B)/lib/libpio.a
@@ -162,15 +147,10 @@ $(NCC): images/ncc $(B)/newlib.path
 
 # MPI's compiler and launchers, and what checks exercises of the course
 MPI_COMMANDS := $(B)/bin/mpicc $(B)/bin/mpirun $(B)/bin/mpiexec $(B)/bin/ncube-course
-$(B)/bin/mpicc: images/mpicc
-	@mkdir -p $(@D)
-	@cp $< $@
-$(B)/bin/ncube-course: images/ncube-course
-	@mkdir -p $(@D)
-	@cp $< $@
+$(B)/bin/mpicc $(B)/bin/ncube-course: $(B)/bin/%: images/%
+	$(copy)
 $(B)/bin/mpirun $(B)/bin/mpiexec: images/mpirun
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 PROGRAMS += $(MPI_COMMANDS)
 
 # ar and ranlib by the names of the time.
@@ -230,32 +210,24 @@ $(eval $(call node_program,examples/nsh,$(wildcard images/nsh/*.c),-I. $(if $(LI
 
 # The machines that come with ncube, which a command finds by name
 MACHINES := $(addprefix $(B)/machines/,$(notdir $(wildcard images/machines/*.conf)) sandia.conf)
-$(B)/machines/sandia.conf: images/sandia.conf
-	@mkdir -p $(@D)
-	@cp $< $@
+$(B)/machines/sandia.conf $(B)/examples/sandia.conf: images/sandia.conf
+	$(copy)
 $(B)/machines/%.conf: images/machines/%.conf
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 PROGRAMS += $(MACHINES)
 
 # Their sources and a machine file beside them, for who has no clone
 EXAMPLES := $(patsubst images/examples/%,$(B)/examples/%,$(wildcard images/examples/*.[ch] \
     images/examples/pipeline/*.[ch] images/examples/mpi/*)) $(B)/examples/sandia.conf
 $(B)/examples/%: images/examples/%
-	@mkdir -p $(@D)
-	@cp $< $@
-$(B)/examples/sandia.conf: images/sandia.conf
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 
 # What measures: a study of a paper is one file (images/measure/runs.py)
 MEASURE := $(patsubst images/measure/%,$(B)/measure/%,$(wildcard images/measure/*.py)) $(B)/measure/report_page.css
 $(B)/measure/%.py: images/measure/%.py
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 $(B)/measure/%.css: emu/report/%.css
-	@mkdir -p $(@D)
-	@cp $< $@
+	$(copy)
 PROGRAMS += $(MEASURE)
 
 # The manual pages: man -M build/man
