@@ -15,7 +15,7 @@ static const char *const self_tests[] = {
     "ranges",     "other ways",      "groups",     "group barriers",
 };
 
-RowTest(globals, work_on_all_cubes, self_tests)
+DrawnRowTest(globals, work_on_all_cubes, self_tests, 2)
 {
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
         guest_must_pass(&(struct ncube_run){.dim = dims[d], .program = PROGRAM, .args = {self_tests[*row]}});

@@ -26,7 +26,7 @@ static void must_pass_on(const char *program, const char *dim, const char *name)
     guest_must_pass(&(struct ncube_run){.dim = dim, .program = program, .args = {name}});
 }
 
-RowTest(groups, work_on_all_cubes, self_tests)
+DrawnRowTest(groups, work_on_all_cubes, self_tests, 2)
 {
     static const char *const dims[] = {"0", "1", "3"};
 
@@ -44,7 +44,7 @@ Test(groups, wait_for_a_slow_member_with_little_memory)
 }
 
 /* On odd numbers of nodes as well, in test_odd. */
-RowTest(groups, have_members_on_one_node, self_tests)
+DrawnRowTest(groups, have_members_on_one_node, self_tests, 2)
 {
     must_pass_on(PROGRAM3, "1", self_tests[*row]);
 }

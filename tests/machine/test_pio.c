@@ -47,7 +47,7 @@ static const struct pio_case {
     {"2", "all nodes, one file", {"4", "4096", "2", "0", "array 61x64x3 block,cyclic on 2x2"}, 1024},
 };
 
-RowTest(pio, works, pio_cases)
+DrawnRowTest(pio, works, pio_cases, 2)
 {
     const struct pio_case *p = &pio_cases[*row];
     char *folder = folder_with_images(VOLUMES, p->kilobytes, 1024), *machine = machine_file(folder, 3, VOLUMES, "");

@@ -60,7 +60,7 @@ static const struct random_case {
     {{"-n", "3"}, "0", "1000", "0"}, {{"-n", "7"}, "2", "1024", "0"}, {{"-d", "3"}, "0", "256", "1"},
 };
 
-RowTest(star, random_programs_are_like_one_file_for_each_vp, random_cases)
+DrawnRowTest(star, random_programs_are_like_one_file_for_each_vp, random_cases, 2)
 {
     const struct random_case *c = &random_cases[*row];
     char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 3, VOLUMES, "");

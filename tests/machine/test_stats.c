@@ -117,7 +117,7 @@ static struct run run_variant(const struct program *p, const struct variant *v)
     return run_with_stats(r, v->more);
 }
 
-RowTest(stats, are_the_same_in_every_run, programs)
+DrawnRowTest(stats, are_the_same_in_every_run, programs, 2)
 {
     const struct program *p = &programs[*row];
     struct run plain = run_variant(p, &(struct variant){.more = ""});

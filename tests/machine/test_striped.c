@@ -56,7 +56,7 @@ static const struct own_case {
     {"2", "array 64x64x2 cyclic(5),block on 2x2", {"shared", "//big/"}},
 };
 
-RowTest(striped, has_ordinary_files, own_cases)
+DrawnRowTest(striped, has_ordinary_files, own_cases, 2)
 {
     const struct own_case *c = &own_cases[*row];
     struct ncube_run r = {.dim = c->dim, .program = PROGRAM};
@@ -94,7 +94,7 @@ static const struct {
     {"guest/mapped", "2", {"shared file", "//big/", "bits p1-0 o9-0", "4096"}},
 };
 
-RowTest(striped, serves_programs_that_do_not_know_it, unix_cases)
+DrawnRowTest(striped, serves_programs_that_do_not_know_it, unix_cases, 2)
 {
     struct ncube_run r = {.dim = unix_cases[*row].dim, .program = unix_cases[*row].program};
 
