@@ -36,8 +36,8 @@ void options_check_harts(const struct options *o, const struct machine_options *
         options_refuse(o, "harts 'turns': %s", NO_FIBERS);
 }
 
-/* Nodes that gdb stops, or that are killed, are in the same places in every run only if user code never runs ahead.
- * A hart that has been stopped must not keep the thread from others. */
+/* Nodes that are killed are in the same places in every run only if user code never runs ahead; when gdb's may, it says
+ * itself (target_pace). A hart that has been stopped must not keep the thread from others. */
 void options_run_for_debugger(const struct options *o, struct machine_options *m)
 {
     if (!m->gdb && !m->core_dir && !m->check)
@@ -47,7 +47,7 @@ void options_run_for_debugger(const struct options *o, struct machine_options *m
                        m->gdb     ? "--gdb"
                        : m->check ? "--check"
                                   : "--core");
-    m->strict = true;
+    m->strict |= m->core_dir || m->check;
     m->harts = MACHINE_HARTS_THREADS;
 }
 

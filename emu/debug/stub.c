@@ -183,6 +183,7 @@ static void let_go(struct stub *s)
     trail_clear(&s->target.trail);
     travel_note_breaks(&s->travel, &s->target);
     target_release_ended(&s->target);
+    target_pace(&s->target, s->session.go);
     for (uint32_t node = 0; node < nodes; node++)
         target_let_go(&s->target, node, &s->session.go[node]);
     s->awaits = true;
@@ -536,8 +537,13 @@ bool stub_stuck(struct stub *s)
 
 void stub_attach(struct stub *s, struct debug_area *area, uint32_t slots, const struct target_ops *ops, void *ctx)
 {
-    s->target = (struct target){
-        .area = area, .slots = slots, .ops = ops, .ctx = ctx, .kernel = s->target.kernel, .trail = s->target.trail};
+    s->target = (struct target){.area = area,
+                                .slots = slots,
+                                .ops = ops,
+                                .ctx = ctx,
+                                .kernel = s->target.kernel,
+                                .ahead = true,
+                                .trail = s->target.trail};
     trail_clear(&s->target.trail);
     socket_notify(s->listener);
 }
@@ -562,6 +568,7 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
     s->ctx = ctx;
     s->stuck = false;
     target_await_program(&s->target);
+    target_pace(&s->target, NULL);
     if (s->travel.pass != TRAVEL_NOT && s->travel.pass != TRAVEL_BEGIN) {
         s->state = STUB_SEEKING;
         target_watch_faults(&s->target, fault_pc);

@@ -542,6 +542,25 @@ static void release(struct target *t, struct debug_hart *d)
     futex_wake_sleeper(&d->go, &d->asleep);
 }
 
+/* Those that have been granted more than that stop in their slots. */
+static void set_pace(struct target *t, bool ahead)
+{
+    for (uint32_t i = 0; i < t->slots && !ahead; i++)
+        t->area->hart[i].recall |= t->ahead && is_stopped(&t->area->hart[i]);
+    if (ahead != t->ahead)
+        t->ops->run_ahead(t->ctx, ahead);
+    t->ahead = ahead;
+}
+
+void target_pace(struct target *t, const struct target_go *go)
+{
+    bool ahead = go && t->area->breaks == 0 && t->area->watches == 0;
+
+    for (uint32_t node = 0; ahead && node < t->ops->nodes(t->ctx); node++)
+        ahead = go[node].how == TARGET_RUN;
+    set_pace(t, ahead);
+}
+
 /* A step of a program that is in the kernel, as in a system call, ends in the program. A hart that waits in front of
  * its next instruction of user code in its slot, not in a debug stop, has not looked at it yet. */
 static void set_step(const struct target *t, struct debug_hart *d, const struct target_go *go)
@@ -587,6 +606,7 @@ bool target_release_ended(struct target *t)
 void target_release_all(struct target *t)
 {
     t->area->fault_pc = 0;
+    set_pace(t, true);
     target_clear(t);
     target_end_seek(t);
     for (uint32_t i = 0; i < t->slots; i++) {

@@ -42,6 +42,9 @@ struct target_ops {
                    void (*say)(void *to, const char *line), void *to);
     /* The virtual time up to which everything has taken effect, in cycles. */
     uint64_t (*now)(void *ctx);
+    /* Lets user code run ahead, as without a debugger, or no longer: then nodes stand in the same places in every run.
+     * Nothing may run when it is to end, but what is in debug stops. */
+    void (*run_ahead)(void *ctx, bool ahead);
 };
 
 struct target {
@@ -49,7 +52,7 @@ struct target {
     uint32_t slots;
     const struct target_ops *ops;
     void *ctx;
-    bool kernel;
+    bool kernel, ahead; /* ahead: user code runs ahead */
     struct trail trail; /* whose view is shown of its node (trail.h) */
 };
 
@@ -154,6 +157,9 @@ struct target_go {
     enum { TARGET_STAY, TARGET_RUN, TARGET_STEP } how;
     uint64_t low, high; /* TARGET_STEP: the step goes on within these addresses */
 };
+/* Says whether the nodes, which are about to go on so, may run ahead: only if nothing is set at which one of them would
+ * stop while others go on. NULL: the program is about to begin, and stops at its entry. */
+void target_pace(struct target *t, const struct target_go *go);
 /* Says how a node goes on. It stays stopped if it has an event that has not been taken. */
 void target_let_go(struct target *t, uint32_t node, const struct target_go *go);
 /* Lets harts go on whose node has ended in the meantime. Returns true if there were any. */

@@ -351,8 +351,7 @@ static int start_harts(struct machine *m)
     m->harts_ready = true;
     if (m->options->harts != MACHINE_HARTS_THREADS && fiber_possible())
         harts_take_turns(&m->harts, t->nodes_per_cabinet + 1);
-    debugger_prepare(m);
-    if (cores_prepare(m) != 0 || checking_open(m) != 0)
+    if (debugger_prepare(m) != 0 || cores_prepare(m) != 0 || checking_open(m) != 0)
         return -1;
     signals_install(&m->harts.control->doorbell);
     signals_watch_work(&qemu_work, m);

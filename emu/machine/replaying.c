@@ -42,6 +42,7 @@ int replaying_run(struct run_options *o, struct replayer *p)
     int status;
 
     o->machine.gdb_goes_back = &stub;
+    o->machine.strict |= o->machine.gdb;
     o->machine.gdb_from_end = ends_badly(o->machine.recording);
     while ((status = run_program(o)) == RUN_AGAIN)
         if (take_again(o, p) < 0) {

@@ -95,11 +95,11 @@ static void report_unfinished(struct machine *m, const struct job *j, unsigned p
         report_nodes(m, j, places);
 }
 
-/* What a run with a limit prints is the same in every way to run it. With the options that stop nodes in the same
+/* What a run with a limit prints is the same in every way to run it. With the options that need nodes in the same
  * places in every run, code does not run ahead. */
 static void report_limit(struct machine *m, const struct job *j)
 {
-    report_unfinished(m, j, WAITS_IN_PLACE | (m->stub || m->cores || m->checking ? WAITS_PLACES : 0));
+    report_unfinished(m, j, WAITS_IN_PLACE | (m->cores || m->checking ? WAITS_PLACES : 0));
 }
 
 /* A replay prints the same: only places that are the same in every run. */

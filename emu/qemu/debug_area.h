@@ -82,6 +82,7 @@ struct debug_hart {
     uint64_t return_pc[DEBUG_RETURNS]; /* each behind a call; they hold from the release on */
     uint64_t seek;                     /* it seeks the first instruction at or after this clock; 0: it does not */
     uint32_t seek_stops;               /* enum debug_seek */
+    uint32_t recall;                   /* released, it stops in its slot before its next block of user code */
     /* written by the plugin: */
     uint32_t asleep;
     uint32_t stopped;            /* in a debug stop */
@@ -110,8 +111,9 @@ struct debug_area {
     uint32_t attention; /* 0: there are no breakpoints or watches, and no hart is to stop */
     uint32_t stopped;   /* harts in debug stops */
     uint32_t breaks, watches;
-    uint64_t trap_pc;  /* the kernel's first instruction after user code; SLOT_DEBUG_KERNEL only */
-    uint64_t fault_pc; /* of the kernel, where it ends a process because of a fault; 0: do not stop there */
+    uint64_t trap_pc;  /* the kernel's first instruction after user code, */
+    uint64_t end_pc;   /* and where it ends a process because of a fault; set before the cabinets start */
+    uint64_t fault_pc; /* end_pc; 0: do not stop there */
     uint64_t bloom[DEBUG_BLOOM / 64];
     uint64_t break_pc[DEBUG_BREAKS];
     struct debug_watch watch[DEBUG_WATCHES];

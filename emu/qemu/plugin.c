@@ -165,6 +165,8 @@ static void pass_mark(unsigned hart)
         hart_stop(hart, SLOT_BUDGET, 0);
         return;
     }
+    if (plugin.control->debug)
+        plugin_debug_ask(hart);
     if (s->posts == 0)
         publish_progress(plugin.control, s, s->base_cycles + elapsed, user_quiet(s));
     if (elapsed >= LONG_TURN_CYCLES && plugin.control->processors > 0)
@@ -229,7 +231,7 @@ static uint64_t insn_cycles(const struct qemu_plugin_insn *insn, uint32_t *bits)
 }
 
 /* Lets the debugger look before each instruction at which it wants to. */
-static void translate_for_debugger(struct qemu_plugin_tb *tb, bool kernel)
+static void translate_for_debugger(struct qemu_plugin_tb *tb, bool kernel, bool has_ncu)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
     uint64_t rest_cycles = 0;
@@ -240,8 +242,10 @@ static void translate_for_debugger(struct qemu_plugin_tb *tb, bool kernel)
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
-        plugin_debug_translate(insn, kernel, (uint32_t)rest_cycles);
-        rest_cycles -= insn_cycles(insn, &bits);
+        uint64_t cycles = insn_cycles(insn, &bits);
+
+        plugin_debug_translate(insn, kernel, has_ncu && ncu_op_of(bits) != 0, (uint32_t)rest_cycles);
+        rest_cycles -= cycles;
     }
 }
 
@@ -253,7 +257,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     if (kernel)
         plugin_pages_expect_code(tb);
     if (plugin.control->debug)
-        translate_for_debugger(tb, kernel || in_reset_vector(qemu_plugin_tb_vaddr(tb)));
+        translate_for_debugger(tb, kernel || in_reset_vector(qemu_plugin_tb_vaddr(tb)), kernel);
     enum reservation reservation = RESERVATION_NONE;
     uint64_t cycles = 0;
     size_t n = qemu_plugin_tb_n_insns(tb);
@@ -314,8 +318,21 @@ static void hart_await_returns(unsigned hart, uint32_t n)
     counter_of(hart)->returns = n;
 }
 
-static const struct plugin_debug_ops debug_ops = {
-    .cycles = hart_cycles, .stands = hart_stands, .await_returns = hart_await_returns};
+static void hart_look(unsigned hart, bool closely)
+{
+    counter_of(hart)->looks = closely;
+}
+
+static void hart_recall(unsigned hart)
+{
+    hart_limit_budget(hart, 0);
+}
+
+static const struct plugin_debug_ops debug_ops = {.cycles = hart_cycles,
+                                                  .stands = hart_stands,
+                                                  .await_returns = hart_await_returns,
+                                                  .look = hart_look,
+                                                  .recall = hart_recall};
 
 /* ---- Installation ---- */
 
@@ -373,8 +390,9 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     plugin.instructions = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, instructions)};
     plugin.returns = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, returns)};
     plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
+    plugin.looks = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, looks)};
     if (plugin.control->debug)
-        plugin_debug_init(plugin.control, plugin.first, &debug_ops);
+        plugin_debug_init(plugin.control, plugin.first, plugin.looks, &debug_ops);
     copy_init((uint32_t)info->system.smp_vcpus);
     if (plugin.control->processors > 0 &&
         turns_init(plugin.control, plugin.first, (uint32_t)info->system.smp_vcpus, report_stop, copy_make) != 0) {

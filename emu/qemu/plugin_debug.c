@@ -12,18 +12,20 @@ static struct {
     struct debug_area *area;
     struct debug_hart *hart; /* of hart 0 */
     const struct plugin_debug_ops *ops;
-    bool everywhere; /* SLOT_DEBUG_ALL */
+    enum slot_debug where;
+    qemu_plugin_u64 looks;
 } debug;
 
 static __thread uint64_t looked_at; /* pc of the last instruction that this thread's hart has looked at */
 static __thread bool watch_hit;
 
-void plugin_debug_init(struct control *c, uint64_t first, const struct plugin_debug_ops *ops)
+void plugin_debug_init(struct control *c, uint64_t first, qemu_plugin_u64 looks, const struct plugin_debug_ops *ops)
 {
     struct debug_area *area = debug_area_of(c);
 
     debug.area = area;
-    debug.everywhere = c->debug == SLOT_DEBUG_ALL;
+    debug.where = (enum slot_debug)c->debug;
+    debug.looks = looks;
     debug.hart = &area->hart[first];
     debug.ops = ops;
 }
@@ -103,6 +105,20 @@ static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool use
     return ends_step(d, pc, user) ? DEBUG_STEP : DEBUG_NOT;
 }
 
+static bool is_asked(const struct debug_hart *d)
+{
+    const struct debug_area *a = debug.area;
+
+    return __atomic_load_n(&d->hold, __ATOMIC_RELAXED) ||
+           (d->watched && (a->breaks > 0 || a->watches > 0 || d->step != DEBUG_GO || d->seek > 0));
+}
+
+void plugin_debug_ask(unsigned hart)
+{
+    if (debug.where == SLOT_DEBUG_ASKED)
+        debug.ops->look(hart, is_asked(&debug.hart[hart]));
+}
+
 static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_why why, uint64_t now_cycles)
 {
     uint32_t last = __atomic_load_n(&d->go, __ATOMIC_SEQ_CST);
@@ -116,6 +132,9 @@ static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_wh
     debug.ops->stands(hart, d->in_user);
     futex_await_change(&d->go, last, &d->asleep);
     debug.ops->await_returns(hart, d->returns);
+    if (d->recall)
+        debug.ops->recall(hart);
+    d->recall = 0;
 }
 
 /* An instruction that the kernel has made possible, as by a page for its access, is executed again: it is the same
@@ -146,6 +165,7 @@ static inline void look(unsigned hart, uint64_t pc, bool user, uint32_t rest_cyc
     enum debug_why why = reason_to_stop(d, pc, user);
     if (why != DEBUG_NOT)
         stop(hart, d, looked_at, why, now_cycles);
+    plugin_debug_ask(hart);
 }
 
 /* What the looks are told: an address, below 4 GB as all code, and what its block costs from there on. */
@@ -172,6 +192,13 @@ static void look_in_user(unsigned hart, void *what)
 static void look_in_kernel(unsigned hart, void *what)
 {
     look(hart, packed_pc(what), false, packed_rest(what));
+}
+
+/* Where user code has just been left, whether the hart has looked at that or not. */
+static void look_at_trap(unsigned hart, void *what)
+{
+    debug.hart[hart].in_user = true;
+    look_in_kernel(hart, what);
 }
 
 /* With SLOT_DEBUG_KERNEL, the places in user code are those to which calls come back, with an error in a0 or
@@ -257,14 +284,33 @@ static void translate_few(struct qemu_plugin_insn *insn, bool kernel, uint32_t r
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_error, QEMU_PLUGIN_CB_R_REGS, what);
 }
 
-void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, uint32_t rest_cycles)
+/* With SLOT_DEBUG_ASKED; what a hart shows while it waits must be known always, and a fault is the program's end. */
+static void translate_asked(struct qemu_plugin_insn *insn, bool kernel, bool waits, void *what)
 {
-    if (!debug.everywhere) {
+    uint64_t pc = qemu_plugin_insn_vaddr(insn);
+
+    if (kernel && pc == debug.area->trap_pc)
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_trap, QEMU_PLUGIN_CB_R_REGS, what);
+    else if (waits || (kernel && pc == debug.area->end_pc))
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, what);
+    else
+        qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
+                                                    QEMU_PLUGIN_COND_NE, debug.looks, 0, what);
+}
+
+void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, bool waits, uint32_t rest_cycles)
+{
+    void *what = pack(qemu_plugin_insn_vaddr(insn), rest_cycles);
+
+    if (debug.where == SLOT_DEBUG_KERNEL) {
         translate_few(insn, kernel, rest_cycles);
         return;
     }
-    qemu_plugin_register_vcpu_insn_exec_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
-                                           pack(qemu_plugin_insn_vaddr(insn), rest_cycles));
+    if (debug.where == SLOT_DEBUG_ASKED)
+        translate_asked(insn, kernel, waits, what);
+    else
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
+                                               what);
     qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 

@@ -16,15 +16,19 @@ struct plugin_debug_ops {
     void (*stands)(unsigned hart, bool in_user);
     /* From now on its user code calls plugin_debug_at_return before each block, if n > 0. */
     void (*await_returns)(unsigned hart, uint32_t n);
+    /* With SLOT_DEBUG_ASKED: from now on it looks before each instruction, or no longer. */
+    void (*look)(unsigned hart, bool closely);
+    /* It stops in its slot before its next block of user code. */
+    void (*recall)(unsigned hart);
 };
 
-/* `first` is the slot of hart 0. */
-void plugin_debug_init(struct control *c, uint64_t first, const struct plugin_debug_ops *ops);
+/* `first` is the slot of hart 0. `looks` is not 0 while a hart looks before each instruction (ops: look). */
+void plugin_debug_init(struct control *c, uint64_t first, qemu_plugin_u64 looks, const struct plugin_debug_ops *ops);
 
-/* Adds the look before an instruction, and the one after its accesses, where there are to be any. `rest` is what the
- * block costs from this instruction on. To be called before other callbacks of the instruction are added: they run in
- * this order. */
-void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, uint32_t rest_cycles);
+/* Adds the look before an instruction, and the one after its accesses, where there are to be any. `waits`: it is an
+ * instruction of the NCU, at which the hart may stop. `rest` is what the block costs from this instruction on. To be
+ * called before other callbacks of the instruction are added: they run in this order. */
+void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, bool waits, uint32_t rest_cycles);
 
 /* The hart is about to execute a block of user code at pc; its first instruction has not been looked at. */
 void plugin_debug_at_block(unsigned hart, uint64_t pc);
@@ -32,3 +36,5 @@ void plugin_debug_at_block(unsigned hart, uint64_t pc);
 void plugin_debug_at_return(unsigned hart, void *pc);
 /* The hart stops in its slot: keeps its registers for ncube. */
 void plugin_debug_note(unsigned hart);
+/* ncube may have changed what the hart is to stop for. */
+void plugin_debug_ask(unsigned hart);

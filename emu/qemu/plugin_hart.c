@@ -89,6 +89,8 @@ void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
     }
     counter_begin(counter_of(hart), s->budget_cycles);
     note_attention(hart);
+    if (plugin.control->debug)
+        plugin_debug_ask(hart);
 }
 
 void hart_limit_budget(unsigned hart, uint64_t cycles)

@@ -38,6 +38,7 @@ struct counter {
     uint32_t stated;         /* 1 + row of a STATED that has not taken effect; 0: none */
     uint64_t stated_late;    /* its other argument */
     uint64_t returns;        /* of debug_area.h */
+    uint64_t looks;          /* SLOT_DEBUG_ASKED: before each instruction */
 };
 
 extern struct plugin {
@@ -49,7 +50,7 @@ extern struct plugin {
     uint64_t statistics; /* not 0: count instructions and kernel cycles */
     uint64_t traps;      /* not 0: read why user code was left */
     struct qemu_plugin_scoreboard *counters;
-    qemu_plugin_u64 cycles, instructions, kernel_cycles, returns;
+    qemu_plugin_u64 cycles, instructions, kernel_cycles, returns, looks;
 } plugin;
 
 static inline struct slot *slot_of(unsigned hart)

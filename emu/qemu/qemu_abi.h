@@ -56,6 +56,8 @@ void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_plugin_tb *tb
                                                        uint64_t imm);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb cb, int flags,
                                             void *userdata);
+void qemu_plugin_register_vcpu_insn_exec_cond_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb cb, int flags,
+                                                 int cond, qemu_plugin_u64 entry, uint64_t imm, void *userdata);
 
 /* Calls back after each access of the instruction. */
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb cb, int flags, int rw,

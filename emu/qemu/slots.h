@@ -45,6 +45,7 @@ static inline bool slot_op_is_posted(uint32_t op)
 enum slot_debug {
     SLOT_NO_DEBUG,
     SLOT_DEBUG_KERNEL, /* at debug_area.trap_pc of the kernel and at break_pc, set before the cabinets start */
+    SLOT_DEBUG_ASKED,  /* before each instruction while ncube asks for it, and where the kernel begins and waits */
     SLOT_DEBUG_ALL,    /* before each instruction */
 };
 

@@ -65,6 +65,12 @@ void sched_rely_on(struct sched *s, const struct sched_quiet *quiet)
     s->passes = quiet->passes;
 }
 
+void sched_keep_close(struct sched *s, bool close)
+{
+    s->close = close;
+    s->harts->control->run_on_cycles = close || s->strict ? 0 : RUN_ON_CYCLES;
+}
+
 void sched_free(struct sched *s)
 {
     eventq_free(s->requests);

@@ -146,6 +146,10 @@ struct sched_quiet {
 /* Ignored in strict mode. To be called before the first sched_run. */
 void sched_rely_on(struct sched *s, const struct sched_quiet *quiet);
 
+/* From the next grants on, user code stops at W and each ENTER waits for its turn, as in strict mode, or no longer. So
+ * harts that wait for another one, which a debugger has stopped, stand in the same places in every run. */
+void sched_keep_close(struct sched *s, bool close);
+
 /* Runs the machine until one of the ends above. The first call expects all harts stopped at SLOT_START; a further call
  * continues where the last one ended. Between calls, after SCHED_FINISHED or SCHED_DEADLOCK, the caller may add events
  * that are not earlier than sched_now and give no cause to a hart within the lookahead. Nothing later than the limit

@@ -58,7 +58,7 @@ static uint64_t horizon(const struct sched *s, const struct bounds *b, const str
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     bool ends_quantum = sched_ends_quantum(s, h);
 
-    if (s->strict || slot->exact == NCU_EXACT_AT_ONCE || ends_quantum)
+    if (s->strict || s->close || slot->exact == NCU_EXACT_AT_ONCE || ends_quantum)
         end = earlier_of(end, window_end(s, b, h));
     if (slot->exact == NCU_EXACT_IN_QUANTA && !ends_quantum && h->in_user)
         end = earlier_of(end, slot->quantum_end);
@@ -85,7 +85,7 @@ static void hand_over(struct sched *s, struct hart *h)
 /* Returns the time before which traps of a hart with this W may begin out of turn. */
 static uint64_t pass_end(const struct sched *s, uint64_t window)
 {
-    if (!s->passes)
+    if (!s->passes || s->close)
         return 0;
     return earlier_of(earlier_of(window, s->limit_cycles), s->pauses ? arrival(s, s->now_cycles) : EVENTQ_NEVER);
 }

@@ -94,8 +94,8 @@ struct sched {
     uint32_t count;
     uint64_t lookahead_cycles;
     uint64_t wake_quiet_cycles;
-    bool passes; /* traps may begin out of turn */
-    bool strict;
+    bool passes;        /* traps may begin out of turn */
+    bool strict, close; /* close: as strict, but the bounds of sched_rely_on hold */
     bool started;
     const struct sched_ops *ops;
     void *ctx;

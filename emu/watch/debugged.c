@@ -55,6 +55,11 @@ static uint64_t on_now(void *ctx)
     return sched_now(((struct machine *)ctx)->sched);
 }
 
+static void on_run_ahead(void *ctx, bool ahead)
+{
+    sched_keep_close(((struct machine *)ctx)->sched, !ahead);
+}
+
 static uint8_t *on_memory(void *ctx, uint32_t node, size_t *bytes)
 {
     const struct machine *m = ctx;
@@ -133,6 +138,7 @@ const struct target_ops debugged_ops = {.nodes = on_nodes,
                                         .slot = on_slot,
                                         .home = on_home,
                                         .now = on_now,
+                                        .run_ahead = on_run_ahead,
                                         .origin = origin_find,
                                         .memory = on_memory,
                                         .memory_fd = on_memory_fd,

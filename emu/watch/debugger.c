@@ -31,10 +31,14 @@ int debugger_open(struct machine *m)
     return 0;
 }
 
-void debugger_prepare(struct machine *m)
+int debugger_prepare(struct machine *m)
 {
-    if (m->stub)
-        m->harts.control->debug = SLOT_DEBUG_ALL;
+    struct debug_area *area = m->stub ? debug_area_of(m->harts.control) : NULL;
+
+    if (!area)
+        return 0;
+    m->harts.control->debug = m->options->gdb_goes_back ? SLOT_DEBUG_ALL : SLOT_DEBUG_ASKED;
+    return debugged_find_symbol(m, "trap_entry", &area->trap_pc) | debugged_find_symbol(m, "trap_fault", &area->end_pc);
 }
 
 void debugger_attach(struct machine *m)

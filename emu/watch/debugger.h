@@ -10,8 +10,8 @@
 
 /* If the options ask for gdb: listens, before anything is built. Returns 0, or -1. */
 int debugger_open(struct machine *m);
-/* Makes the cabinets' harts stoppable; before they start. */
-void debugger_prepare(struct machine *m);
+/* Makes the cabinets' harts stoppable; before they start. Returns 0, or -1. */
+int debugger_prepare(struct machine *m);
 /* Connects the stub with the machine, whose models exist. */
 void debugger_attach(struct machine *m);
 

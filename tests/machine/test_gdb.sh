@@ -191,6 +191,95 @@ end "exact nodes" 0 "$(cat plain.out)"
 check "nor where interrupts fall" cmp trace.plain trace.gdb
 debugged=$build/guest/debugged
 
+# ---- Nodes run ahead while nothing is set, and no longer once something is
+
+cat >computes.c <<'END'
+#include <nself.h>
+#include <stdio.h>
+static volatile int turns;
+static __attribute__((noinline)) void turn(void)
+{
+    turns++;
+}
+int main(void)
+{
+    int node, process, host, dim, sum = 0;
+
+    whoami(&node, &process, &host, &dim);
+    for (int round = 0; node < 3 && round < 12; round++) {
+        int from = (node + 2) % 3, type = 5;
+
+        for (int i = 0; i < 9000 + 300 * node; i++)
+            sum += i ^ turns;
+        turn();
+        nwrite((char *)&sum, sizeof sum, (node + 1) % 3, 5, NULL);
+        nread((char *)&sum, sizeof sum, &from, &type, NULL);
+    }
+    return printf("%d: %d\n", node, sum) < 0;
+}
+END
+"$build/bin/ncc" -g -O1 -o computes computes.c || exit 1
+turn=$(riscv64-unknown-elf-nm computes | sed -n 's/ t turn$//p')
+"$ncube" run -d 2 --trace=trace.plain ./computes >plain.out
+
+go_on() { # without waiting for an answer
+    printf '$vCont;c#a8' >&3
+}
+
+interrupt() {
+    local reply
+    printf '\003' >&3
+    IFS= read -r -t 30 -d '#' reply <&3
+    read -r -t 30 -N 2 <&3
+    echo "${reply#*\$}"
+}
+
+begin_computes() {
+    begin_gdb run -d 2 --gdb --trace=trace.gdb --stats=stats.json "$@" ./computes
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    same "at the entry" "T05thread:1;" "$(ask '?')"
+}
+
+end_computes() { # NAME: the run has ended, like the plain one. Sets ahead: how often user code was let run ahead
+    exec 3>&-
+    end "$1" 0 "$(cat plain.out)"
+    check "$1: the same trace" cmp trace.plain trace.gdb
+    ahead=$(sed -n 's/.*"grants_ahead": \([0-9]*\).*/\1/p' stats.json)
+}
+
+begin_computes
+same "nothing is set" W00 "$(ask 'vCont;c')"
+end_computes "a run to the end"
+check "in which nodes run ahead" [ "$ahead" -gt 20 ]
+free=$ahead
+
+begin_computes
+same "a breakpoint" OK "$(ask "Z0,$turn,4")"
+for hit in 1 2 3; do
+    check "it is hit" grep -qE '^T05.*thread:[123];$' <<<"$(ask 'vCont;c')"
+    same "there" "${turn:14}${turn:12:2}${turn:10:2}" "$(ask p20 | cut -c1-6)"
+    check "a step" grep -qE '^T05.*thread:[123];$' <<<"$(ask 'vCont;s')"
+done
+same "which is then removed" OK "$(ask "z0,$turn,4")"
+reply=
+for turns in 1 2 3 4 5; do
+    go_on
+    reply=$(interrupt)
+    check "an interrupt of nodes that run ahead" grep -qE '^T02|^W00' <<<"$reply"
+    [ "${reply:0:3}" = W00 ] && break
+    reply=$(ask 'vCont;s:1;c') # alone, a node that waits would not come to its end
+    check "and a step" grep -qE '^T0[25]|^W00' <<<"$reply"
+    [ "${reply:0:3}" = W00 ] && break
+done
+[ "${reply:0:3}" = W00 ] || same "the end" W00 "$(ask 'vCont;c')"
+end_computes "breakpoints, interrupts and steps"
+
+begin_computes
+same "a breakpoint that is not hit" OK "$(ask "Z0,4,4")"
+same "is set" W00 "$(ask 'vCont;c')"
+end_computes "a run with a breakpoint"
+check "in which nodes run ahead no more ($ahead of $free)" [ "$ahead" -lt $((free / 2)) ]
+
 # ---- A machine that is kept up
 
 export NCUBE_NAME=gdb-$$
