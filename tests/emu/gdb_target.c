@@ -75,8 +75,14 @@ static uint64_t on_now(void *ctx)
     return 1000;
 }
 
-static const struct target_ops ops = {on_nodes,    on_slot,    on_home, on_memory, on_memory_fd,
-                                      on_describe, on_monitor, on_kill, on_origin, on_now};
+static void on_run_ahead(void *ctx, bool ahead)
+{
+    (void)ctx;
+    (void)ahead;
+}
+
+static const struct target_ops ops = {on_nodes,   on_slot, on_home,   on_memory, on_memory_fd, on_describe,
+                                      on_monitor, on_kill, on_origin, on_now,    on_run_ahead};
 
 static void on_send(void *ctx)
 {
