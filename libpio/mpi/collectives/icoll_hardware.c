@@ -94,19 +94,15 @@ bool icoll_can_send_to_all(struct mpi_comm *c, const struct mpi_type *t, int cou
     return g->has_broadcast && g->size > 1 && t->is_dense && bytes <= STREAM_HARDWARE_BYTES && pace_allows(g, bytes);
 }
 
-/* The root sends first, as others wait. */
+/* The root sends last: a message that finds its reader waiting costs it an interrupt less. */
 int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_Request *request)
 {
-    bool is_root = c->group.rank == root;
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_IBCAST), error = receive_prepare();
-    long result = 0;
+    int error = receive_prepare();
 
     if (error == MPI_SUCCESS && !request)
         error = mpi_error(MPI_ERR_ARG, "no place for the request", 0, 0);
     if (error != MPI_SUCCESS)
         return error;
-    if (is_root)
-        result = trap_cwrite(buf, bytes, N_PROCESS(N_DEST_ALL, c->group.procid), type, c->group.context);
     struct mpi_request *r = requests_new();
     if (!r)
         return mpi_error(MPI_ERR_NO_MEM, "no memory for a request", 0, 0);
@@ -116,17 +112,21 @@ int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_R
     r->bytes = bytes;
     r->name = mpi_call.name;
     r->peer = r->tag = MPI_NO_PEER;
-    r->process = collect_process(&c->group, root);
-    r->done = false;
     r->forget = NULL;
     r->is_active = true;
     status_set(&r->status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     mpi_under_way++;
     *request = r->handle;
-    mpi_look_for_takes = look_for_takes;
-    if (is_root)
+    if (c->group.rank == root) {
+        int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_IBCAST);
+        long result = trap_cwrite(buf, bytes, N_PROCESS(N_DEST_ALL, c->group.procid), type, c->group.context);
+
         request_finish(r, result < 0 ? mpi_error_of_message(c, result, -1) : MPI_SUCCESS);
-    else
-        list_add(&takes, r);
+        return MPI_SUCCESS;
+    }
+    r->done = false;
+    r->process = collect_process(&c->group, root);
+    mpi_look_for_takes = look_for_takes;
+    list_add(&takes, r);
     return MPI_SUCCESS;
 }
