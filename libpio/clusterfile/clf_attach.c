@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "libpio/clusterfile/clf_client.h"
+#include "libpio/servers/server_calls.h"
 #include "vertex/contract/errors.h"
 
 struct clf_question clf_part_question(const struct clf_open *f, uint32_t p, int type)
@@ -19,6 +20,7 @@ struct clf_question clf_attach_question(const struct clf_open *f, uint32_t p, st
 
     q.r.handle = f->handle;
     q.r.part = CLF_PART(place->subfile, place->stripes > 1 ? place->volume : CLF_WHOLE);
+    q.r.view = (uint16_t)(f->manages ? server_calls.node() + 1 : 0);
     q.head = to;
     q.head_bytes = sizeof *to;
     if (f->managers) {

@@ -144,6 +144,8 @@ int clf_managers_new(struct clf_open *of, const struct clf_layout *l, int64_t bl
 /* Learns from the managers, which `file` is attached to, how to hear of their ends. */
 int clf_managers_meet(struct clf_managers *m, struct clf_open *file);
 void clf_managers_free(struct clf_managers *m); /* NULL is allowed */
+/* Has the job's managers drop what they have of a file that has been changed without them: f->managed. */
+void clf_managers_drop(struct clf_open *f);
 
 /* ---- clf_paths.c ---- */
 
@@ -184,6 +186,8 @@ struct clf_open {
     bool borrows;                  /* its layout belongs to another one, which lives longer */
     bool elsewhere;                /* its accesses go to managers: its servers hear nothing of its views */
     struct clf_managers *managers; /* that are its parts' servers; NULL: they are volumes' */
+    bool manages;                  /* it is a cache manager's own */
+    uint32_t managed;              /* a part + 1 that has been changed and that managers have; 0: none */
     char *folder;                  /* path of a folder, which has nothing of the above but the offset */
 };
 
@@ -192,7 +196,7 @@ int clf_file_open(const char *name, uint32_t flags, uint32_t mode, const struct 
 /* The same file a second time, for one that lives longer: with attachments and a view of its own. layout: another one,
  * which it takes, also on an error; NULL: the file's. */
 int clf_file_again(const struct clf_open *f, struct clf_layout *layout, struct clf_open **out);
-/* A file of a handle, to be read and written; takes the layout, also on an error. */
+/* A file of a handle, for a cache manager; takes the layout, also on an error. */
 int clf_file_of(uint64_t handle, struct clf_layout *layout, struct clf_open **out);
 void clf_file_close(struct clf_open *f);
 /* After a fork: the servers know nothing of the child. */

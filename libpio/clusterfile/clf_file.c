@@ -39,6 +39,9 @@ static int ask_parts(struct clf_open *f, int type,
             n++;
         }
     int error = n > 0 ? clf_ask(q, n) : 0;
+    for (uint32_t p = 0, i = 0; p < f->layout->parts && type == (int)N_CLF_SIZE; p++)
+        if (f->part[p].attachment != 0 && q[i++].result == CLF_MANAGED)
+            f->managed = p + 1;
     free(q);
     return error;
 }
@@ -101,6 +104,8 @@ int clf_file_set_size(struct clf_open *f, int64_t size)
     if (error == 0)
         error = ask_parts(f, N_CLF_SIZE, fill_set_size, size, bytes);
     want_none(f);
+    if (f->managed != 0 && !f->elsewhere) /* else the client tells its managers */
+        clf_managers_drop(f);
     free(bytes);
     return error;
 }
@@ -152,7 +157,8 @@ static int open_data(struct clf_open *f, bool made)
     return error;
 }
 
-static int open_again(uint64_t handle, struct clf_layout *layout, bool borrows, uint32_t flags, struct clf_open **out)
+static int open_again(uint64_t handle, struct clf_layout *layout, bool borrows, uint32_t flags, bool manages,
+                      struct clf_open **out)
 {
     struct clf_open *f = calloc(1, sizeof *f);
 
@@ -164,6 +170,7 @@ static int open_again(uint64_t handle, struct clf_layout *layout, bool borrows, 
     f->handle = handle;
     f->layout = layout;
     f->borrows = borrows;
+    f->manages = manages;
     f->flags = flags & N_O_ACCMODE;
     int error = open_data(f, true);
     if (error < 0)
@@ -175,12 +182,12 @@ static int open_again(uint64_t handle, struct clf_layout *layout, bool borrows, 
 
 int clf_file_of(uint64_t handle, struct clf_layout *layout, struct clf_open **out)
 {
-    return open_again(handle, layout, false, N_O_RDWR, out);
+    return open_again(handle, layout, false, N_O_RDWR, true, out);
 }
 
 int clf_file_again(const struct clf_open *f, struct clf_layout *layout, struct clf_open **out)
 {
-    return open_again(f->handle, layout ? layout : f->layout, !layout, f->flags, out);
+    return open_again(f->handle, layout ? layout : f->layout, !layout, f->flags, false, out);
 }
 
 /* The text of a layout; NULL: the default. The caller frees it. */

@@ -19,6 +19,7 @@ static struct {
 } asked[CLF_ASKED_MAX];
 static uint32_t sequence; /* the last request's; 0: there was none yet */
 static struct clf_managers *all;
+static struct clf_open *dropping; /* whose managers are told to drop it; NULL: none are */
 
 /* ---- Ends ---- */
 
@@ -56,6 +57,27 @@ static int ask_about(struct clf_managers *m, int32_t i)
     return m->at[i].ended ? say_ended(m, i) : 0;
 }
 
+/* The job's managers that have the file's part f->managed - 1. Returns how many they are. */
+static long list(const struct clf_open *f, int32_t node[CLF_LISTED_MOST])
+{
+    struct clf_question q = clf_part_question(f, f->managed - 1, N_CLF_MANAGER);
+
+    q.r.offset = (uint64_t)server_calls.node();
+    return clf_end(clf_start(q.volume, q.type, q.r, NULL, 0), NULL, 0, node, CLF_LISTED_MOST * sizeof *node);
+}
+
+/* One that has ended has no file any more. */
+static int ask_whether_listed(int manager)
+{
+    int32_t node[CLF_LISTED_MOST];
+    const long n = list(dropping, node);
+
+    for (long i = 0; i < n; i++)
+        if (node[i] == manager)
+            return 0;
+    return -N_ESRCH;
+}
+
 /* Of all who are concerned with a request to a node: the manager, and the members of the groups of its files. Of a node
  * that is dead or cut off no server hears, but who sends something there does. The manager takes no notice of it. */
 static int find_ended(void *ctx)
@@ -64,6 +86,8 @@ static int find_ended(void *ctx)
     const int node = *(int *)ctx;
     int error = (int)say_lost(node, server_calls.send(&nothing, sizeof nothing, node, CLF_TYPE_REQUEST, CONTEXT_GROUP));
 
+    if (error == 0 && dropping)
+        return ask_whether_listed(node);
     for (struct clf_managers *m = all; m && error == 0; m = m->next)
         for (int32_t i = 0; i < m->n && error == 0; i++)
             if (m->at[i].node == node) {
@@ -236,4 +260,26 @@ void clf_managers_free(struct clf_managers *m)
         *link = m->next;
     free(m->data);
     free(m);
+}
+
+/* ---- Changes without managers ---- */
+
+/* One that does not answer has ended, and keeps nothing. */
+void clf_managers_drop(struct clf_open *f)
+{
+    const struct clf_request r = {.handle = f->handle};
+    int32_t node[CLF_LISTED_MOST];
+    long number[CLF_UNDER_WAY], n = list(f, node);
+
+    dropping = f;
+    for (long first = 0, i; first < n; first += CLF_UNDER_WAY) {
+        for (i = first; i < n && i < first + (long)CLF_UNDER_WAY; i++)
+            number[i - first] = start(node[i], N_CLF_FREE, r, NULL, 0);
+        for (i = first; i < n && i < first + (long)CLF_UNDER_WAY; i++)
+            if (number[i - first] >= 0)
+                end(number[i - first], NULL, 0, NULL, 0);
+    }
+    dropping = NULL;
+    f->managed = 0;
+    clf_why_begin();
 }

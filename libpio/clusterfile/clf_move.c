@@ -222,6 +222,10 @@ static void end_piece(struct move *m)
     const uint32_t room = m->write ? 0 : p->bytes;
 
     p->number = clf_end(p->number, NULL, 0, m->write ? NULL : p->buf, room);
+    if (m->write && p->number >= CLF_MANAGED) {
+        p->number -= CLF_MANAGED;
+        m->f->managed = p->part + 1;
+    }
     if (p->bytes == 0) /* it was only there for the others */
         return;
     if (p->number < 0) {
@@ -515,6 +519,8 @@ int64_t clf_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t 
         m.n = m.good = m.missing = 0; /* the others wait for it all the same */
     const int error = run(&m, collective);
     find_end(&m);
+    if (f->managed != 0 && write)
+        clf_managers_drop(f);
     if (refused < 0)
         return refused;
     if (error < 0 && m.good == 0)

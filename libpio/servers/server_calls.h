@@ -22,6 +22,8 @@ struct server_calls {
     int (*nodes)(void);
     /* The node's clock, in cycles; NULL: there is none. */
     uint64_t (*cycles)(void);
+    /* The node's number in the job. */
+    int (*node)(void);
 };
 
 extern const struct server_calls server_calls;

@@ -25,10 +25,15 @@ static int nodes(void)
     return trap_self()->nodes;
 }
 
+static int node(void)
+{
+    return trap_self()->node;
+}
+
 static uint64_t cycles(void)
 {
     return (uint64_t)trap_cycles();
 }
 
-const struct server_calls server_calls = {trap_striped, trap_requeststart, trap_requestend, trap_requesttest,
-                                          take,         trap_cwrite,       nodes,           cycles};
+const struct server_calls server_calls = {
+    trap_striped, trap_requeststart, trap_requestend, trap_requesttest, take, trap_cwrite, nodes, cycles, node};

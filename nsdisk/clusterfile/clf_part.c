@@ -126,8 +126,23 @@ int64_t clf_invoke_free(struct clf_call *c)
 
 /* ---- Cache managers ---- */
 
+/* Tells those of the client's job. Two that number their nodes from the same one are of a job. */
 int64_t clf_invoke_manager(struct clf_call *c)
 {
-    (void)c;
-    return -N_ENOSYS;
+    const struct clf_server *clf = c->clf;
+    const struct clf_record *record = c->record;
+    const int64_t first = (record->from & 0xffff) - (int64_t)c->r->offset;
+    int64_t n = 0;
+
+    for (uint32_t i = 0; i < clf->attachments && n < CLF_LISTED_MOST; i++) {
+        const struct clf_attachment *a = clf->attachment[i];
+        const int32_t node = a ? (int32_t)a->manager - 1 : -1;
+
+        if (node < 0 || a->part != record->attachment->part || a->from < 0 || a->group != 0 ||
+            (a->from & 0xffff) - node != first)
+            continue;
+        memcpy(c->reply + n++ * (int64_t)sizeof node, &node, sizeof node);
+    }
+    c->reply_bytes = (size_t)n * sizeof(int32_t);
+    return n;
 }

@@ -122,7 +122,9 @@ static int attach(struct clf_call *c, struct clf_part *part, struct clf_attachme
     a->part = part;
     a->from = c->record->from;
     a->uses = 1;
+    a->manager = c->r->view;
     part->refs++;
+    part->managers += a->manager > 0;
     *out = a;
     return 0;
 }
@@ -134,6 +136,7 @@ void clf_attachment_put(struct clf_server *clf, struct clf_attachment *a)
     a->from = -1;
     for (uint32_t i = 0; i < CLF_VIEWS; i++)
         view_replace(server_views(family_server(clf->loop)), &a->view[i], NULL, 0);
+    a->part->managers -= a->manager > 0;
     if (--a->part->refs == 0)
         have_leave(a->part);
     clf->attachment[a->id & (clf->attachments - 1)] = NULL;

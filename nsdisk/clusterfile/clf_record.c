@@ -30,8 +30,19 @@ static void record_free(struct clf_record *record)
     free(record);
 }
 
+/* Whether cache managers have what the request has changed. */
+static bool is_managed(const struct clf_record *record)
+{
+    const struct clf_attachment *a = record->attachment;
+    const bool changes = record->type == (int)N_CLF_WRITE || (record->type == (int)N_CLF_SIZE && record->r.op == 1);
+
+    return changes && a && a->part->managers > 0 && a->manager == 0;
+}
+
 void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes)
 {
+    if (status >= 0 && is_managed(record))
+        status |= CLF_MANAGED;
     *reply = (struct file_reply){record->r.seq, (int32_t)status};
     if (!record->gone)
         family_reply(record->clf->loop, record->from, record->type, reply, sizeof *reply + (status < 0 ? 0 : bytes));

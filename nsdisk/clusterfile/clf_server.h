@@ -44,7 +44,8 @@ struct clf_part {
     uint32_t drive, number; /* CLF_PART */
     uint64_t handle;
     struct ext2_inode *inode; /* one reference; NULL: there was no file, or nobody has asked */
-    uint32_t refs;            /* attachments */
+    uint32_t refs;            /* attachments, */
+    uint32_t managers;        /* and those of cache managers among them */
     bool leaving;             /* `leave` waits for the fiber */
 };
 
@@ -56,6 +57,7 @@ struct clf_attachment {
     struct view *view[CLF_VIEWS];
     uint64_t group;            /* 0: none */
     uint32_t member;           /* its number there */
+    uint32_t manager;          /* the node of a cache manager in its job, + 1; 0: it is none */
     bool done;                 /* it has no more requests of the group's call, */
     struct clf_record *record; /* its request in the group's round; if `done`, of the next call; or NULL */
 };

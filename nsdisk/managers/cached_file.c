@@ -284,9 +284,17 @@ static void drop_from(const struct cached_file *f, uint32_t block)
 
 void cached_drop(uint64_t handle)
 {
-    for (uint32_t i = 1; i < GUEST_SLOTS; i++)
-        if (slot_of[i] && slot_of[i]->handle == handle)
-            drop_from(slot_of[i], 0);
+    int64_t size;
+
+    for (uint32_t i = 1; i < GUEST_SLOTS; i++) {
+        struct cached_file *f = slot_of[i];
+
+        if (!f || f->handle != handle)
+            continue;
+        drop_from(f, 0);
+        if (clf_file_size(f->file, &size) == 0)
+            f->inode.size_bytes = (uint64_t)clf_view_rank(f->file->sight, size);
+    }
 }
 
 /* ---- As ext2.h has it ---- */

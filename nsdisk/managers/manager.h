@@ -46,6 +46,6 @@ struct ext2 *cached_volume(void);
 int cached_open(const struct cached_file *wanted, const char *text, size_t n, struct cached_file **out);
 /* Tells which nodes have the managers, of which this is one (peers.h). */
 void cached_meet(const int *node, uint32_t n, uint32_t own);
-/* Drops what is cached of a file. */
+/* Drops what is cached of a file, and asks for its size anew. */
 void cached_drop(uint64_t handle);
 void cached_count(struct manager_counts *told);

@@ -7,6 +7,7 @@
  *   views       columns are written and blocks read by views; what has been read once comes from the managers
  *   random      random views, layouts and blocks; individual and collective calls by every way, on the same file
  *   forward     one manager has all blocks, and others room for what it has not: they keep them for it
+ *   past        what is written past the managers is seen by those who go through them, and the other way
  *   errors      bad input
  *   ends        a manager ends while others wait for it
  *   dies        the node of the only manager dies
@@ -259,6 +260,67 @@ static void forward(void)
     CHECK(clf_close(fd) == 0);
 }
 
+/* ---- Past the managers ---- */
+
+/* Everybody reads what buf says, of `size` bytes. */
+static void expect(int fd, int size, int line)
+{
+    memset(other, 0, sizeof other);
+    const int n = (int)pread(fd, other, MOST, 0);
+    if (!CHECK(n == size && memcmp(buf, other, (size_t)size) == 0))
+        printf("line %d: %d of %d bytes\n", line, n, size);
+    group_barrier(&all);
+}
+
+/* One node writes n bytes at a place, and all know which. */
+static void change(int fd, int writer, int at, int n)
+{
+    for (int i = 0; i < n; i++)
+        buf[at + i] = byte_at((unsigned)i, (unsigned)(at + n));
+    if (own == writer)
+        CHECK(pwrite(fd, buf + at, (size_t)n, at) == n);
+    group_barrier(&all);
+}
+
+static void past(void)
+{
+    static const int ways[] = {CLF_WAY_VIEW, CLF_WAY_LIST, CLF_WAY_SIEVE};
+    const struct clf_method cache = {.way = CLF_WAY_CACHE, .managers = managers, .block = 100000};
+    int size = 300000, fd = create("/clf/past", "cyclic 777 2", 300), beside = clf_open("/clf/past", O_RDWR);
+
+    CHECK(beside >= 0);
+    change(beside, nodes - 1, 0, size); /* attached before any manager has the file */
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &cache) == 0);
+    expect(fd, size, __LINE__);
+    change(fd, 0, 1001, 50000);
+    expect(beside, size, __LINE__);
+    for (int i = 0; i < 9 && failed == 0; i++) {
+        const struct clf_method m = {.way = ways[i % 3]};
+        const int at = draw(size - 1), n = i % 3 == 2 ? 7000 : 1 + draw(size - at > 5000 ? 5000 : size - at);
+
+        CHECK(clf_fcntl(beside, CLF_F_METHOD, &m) == 0);
+        change(beside, i % nodes, at, n);
+        size = at + n > size ? at + n : size;
+        expect(fd, size, __LINE__);
+        change(fd, (i + 1) % nodes, draw(size - 100), 100);
+        expect(beside, size, __LINE__);
+    }
+    size = 77777;
+    if (own == nodes - 1)
+        CHECK(clf_ftruncate(beside, size) == 0);
+    group_barrier(&all);
+    expect(fd, size, __LINE__);
+    if (managers > 1 && own == 0)
+        CHECK(kill(nodes + 1 + 1, SIGTERM) == 0); /* the second manager */
+    group_barrier(&all);
+    change(beside, 0, 10, 90000);
+    CHECK(clf_why()[0] == '\0');
+    expect(beside, 90010, __LINE__);
+    CHECK(clf_lseek(fd, 0, SEEK_SET) == 0 && clf_read(fd, other, 1000) == 1000 && memcmp(buf, other, 1000) == 0);
+    group_barrier(&all);
+    CHECK(clf_close(fd) == 0 && clf_close(beside) == 0);
+}
+
 /* ---- Bad input ---- */
 
 static void refuse(int fd, struct clf_method m, const char *why)
@@ -291,7 +353,7 @@ static void errors(void)
     CHECK(clf_fcntl(again, CLF_F_METHOD, &in_other_blocks) == -1 && errno == EINVAL);
     CHECK(clf_write(again, "abc", 3) == 3); /* by its view, as before */
     CHECK(clf_manager_count(fd, managers, &c) == -1 && errno == EINVAL);
-    CHECK(clf_read(fd, other, 10) == 0); /* the managers have not heard of it */
+    CHECK(clf_read(fd, other, 10) == 3); /* the managers have dropped what they had, which was nothing */
     CHECK(clf_close(fd) == 0 && clf_close(again) == 0);
     fd = clf_open("/clf/errors", O_RDWR);
     CHECK(clf_fcntl(fd, CLF_F_METHOD, &cache) == 0 && clf_read(fd, other, 10) == 3);
@@ -405,6 +467,8 @@ int main(int argc, char **argv)
         random_files();
     else if (strcmp(argv[3], "forward") == 0)
         forward();
+    else if (strcmp(argv[3], "past") == 0)
+        past();
     else if (strcmp(argv[3], "errors") == 0)
         own == 0 ? errors() : (void)0;
     else if (strcmp(argv[3], "ends") == 0)

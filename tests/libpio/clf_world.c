@@ -53,7 +53,7 @@ static long end(long number, void *head, long head_bytes, void *data, long bytes
     return status;
 }
 
-const struct server_calls server_calls = {text, start, end, NULL, NULL, NULL, NULL, NULL};
+const struct server_calls server_calls = {text, start, end, NULL, NULL, NULL, NULL, NULL, NULL};
 
 /* ---- Matrices ---- */
 

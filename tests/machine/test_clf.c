@@ -285,6 +285,20 @@ Test(clf, statistics_of_cache_managers_are_the_same_in_every_run)
     json_decref(strict);
 }
 
+/* With views of several managers, of one, and with a program of one node; blocks that others keep are dropped, too. */
+Test(clf, what_is_written_past_cache_managers_is_seen_through_them_and_back)
+{
+    static const char *const of[][2] = {{"3", "3"}, {"2", "1"}, {"1", "2"}};
+    static const char *const caches[] = {"", "cache_kb = 96; write = \"back\";"};
+
+    for (int i = 0; i < 3; i++) {
+        struct outcome o = run(cached(of[i][0], of[i][1], "past", of[i][1]), caches[i % 2], "", false);
+
+        outcome_expect(&o, of[i][0], 0, "passed\n", "");
+        outcome_free(&o);
+    }
+}
+
 Test(clf, bad_managers_are_refused_in_a_line)
 {
     struct outcome o = run(cached("3", "2", "errors", "1"), "", "", false);

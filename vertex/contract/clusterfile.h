@@ -17,7 +17,7 @@
  *   request        fields                                        reply payload          status >= 0
  *   N_CLF_NAME     op(enum clf_name_op) bytes (of the name)      struct clf_named,      0
  *                  second (bytes of a text behind it) offset     the layout's text
- *   N_CLF_ATTACH   handle part                                   struct clf_attached    0
+ *   N_CLF_ATTACH   handle part; view: a cache manager's node + 1 struct clf_attached    0
  *   N_CLF_DETACH   attachment                                                           0
  *   N_CLF_VIEW     attachment view data (its bytes; none: drop                          0
  *                  it), as those of N_FVIEW (proto.h)
@@ -31,7 +31,13 @@
  *                  the group, as its member `offset`; 0: it leaves;
  *                  op 1: which of the group's members has ended          uint32_t: its  0
  *                                                                        number + 1; 0: none
- *   N_CLF_MANAGER  attachment; to cache managers only            struct clf_manager     0
+ *   N_CLF_MANAGER  attachment; to a cache manager                struct clf_manager     0
+ *                  attachment offset (the client's node in its   int32_t[]: nodes of    how many
+ *                  job); to a server                             the job's managers
+ *                                                                that have the part
+ *
+ * The status of N_CLF_WRITE, and of N_CLF_SIZE with op 1, has the bit CLF_MANAGED if cache managers have attachments of
+ * the part and the client is none: it has them drop what they have of the file.
  *
  * N_CLF_READ and N_CLF_WRITE with an op of enum clf_turn are collective: they wait until all attachments of their
  * part's group have such a request, and are carried out together in the order of the part's file [P3 section 7.2]. They
@@ -166,7 +172,7 @@ _Static_assert(sizeof(struct clf_attached) == 16, "clf_attached layout");
  *                  the managers' nodes, an int32_t each, and the layout's text. -N_EINVAL: the manager has the file in
  *                  other blocks, or as another one of them
  *   N_CLF_SIZE     op 1: what the manager has from there on is dropped; nothing is asked of the servers
- *   N_CLF_FREE     what the manager has of the file is dropped
+ *   N_CLF_FREE     what the manager has of the file is dropped, and its size asked for anew
  *   N_CLF_NAME     -N_ENOSYS
  */
 struct clf_asked {
@@ -179,6 +185,9 @@ struct clf_asked {
 #define CLF_SEQ(count, slot) ((uint32_t)(count)*CLF_ASKED_MAX + (slot))
 #define CLF_SEQ_SLOT(seq)    ((seq) % CLF_ASKED_MAX)
 #define CLF_BLOCK_MOST       (1 << 30) /* bytes */
+#define CLF_MANAGED          (1 << 30)
+_Static_assert(FILE_IO_MAX_BYTES < CLF_MANAGED, "a status has both");
+#define CLF_LISTED_MOST 1024u /* managers of a reply */
 
 struct clf_manager {
     uint64_t presence; /* the group at the server of the file's first part whose only member is the manager */
