@@ -63,7 +63,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(word 2,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
-HOST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
+HOST_CFLAGS := -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -I.
 ifdef DEBUG
 HOST_CFLAGS += -DNCUBE_DEBUG
 endif

@@ -10,7 +10,7 @@ CONFIG_SOURCES := emu/config/config.c emu/config/config_cache.c emu/config/confi
 TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
     emu/report/critical.c emu/report/cells.c emu/report/findings.c emu/trace/trace_put.c emu/base/memory.c \
     emu/base/progress.c
-GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c emu/debug/page_table.c \
+GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/target.c emu/debug/page_table.c \
     emu/debug/core.c emu/debug/session.c emu/debug/monitor.c emu/debug/trail.c emu/debug/travel.c \
     emu/base/memory.c
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)

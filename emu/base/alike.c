@@ -1,6 +1,5 @@
 /* Reports about many nodes: entries are sorted into groups of equal texts, or of equal shapes, and each gives a
  * line. */
-#define _GNU_SOURCE /* qsort_r */
 #include "emu/base/alike.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* mempcpy */
 #include "emu/base/json_text.h"
 
 #include <stdbool.h>

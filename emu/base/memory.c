@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* vasprintf */
 #include "emu/base/memory.h"
 
 #include <err.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* O_TMPFILE, mkostemp */
 #include "emu/base/new_file.h"
 
 #include <errno.h>

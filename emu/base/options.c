@@ -1,8 +1,5 @@
-/*
- * The parser of command lines: getopt_long reads them by tables that are made from struct option_line; what getopt_long
- * would let pass (abbreviations) or print itself is checked and refused here.
- */
-#define _GNU_SOURCE
+/* The parser of command lines: getopt_long reads them by tables that are made from struct option_line; what getopt_long
+ * would let pass (abbreviations) or print itself is checked and refused here. */
 #include "emu/base/options.h"
 
 #include <errno.h>

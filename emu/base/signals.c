@@ -1,8 +1,5 @@
-/*
- * The signal handlers set flags of type sig_atomic_t, each written by one handler and taken by ncube's thread. During
- * an orderly end a repeated SIGALRM looks whether virtual time advances, or whoever has to advance it works.
- */
-#define _GNU_SOURCE /* ppoll */
+/* The signal handlers set flags of type sig_atomic_t, each written by one handler and taken by ncube's thread. During
+ * an orderly end a repeated SIGALRM looks whether virtual time advances, or whoever has to advance it works. */
 #include "emu/base/signals.h"
 
 #include <errno.h>

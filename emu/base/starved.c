@@ -1,5 +1,4 @@
 /* Reads /proc with bare system calls: opendir would allocate memory. */
-#define _GNU_SOURCE
 #include "emu/base/starved.h"
 
 #include <fcntl.h>

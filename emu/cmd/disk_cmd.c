@@ -18,18 +18,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/base/child.h"
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
+#include "emu/base/new_file.h"
 #include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 #include "emu/tools/disk_copy.h"
-#include "emu/tools/disk_tools.h"
 #include "emu/tools/machine_volumes.h"
 #include "emu/base/options.h"
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
 #include "emu/disk/family_text.h"
 #include "emu/disk/pio_image.h"
+#include "emu/disk/volume.h"
 
 #define IMAGE_MIN_BYTES (128u << 10)
 
@@ -69,6 +71,60 @@ static const struct options options = {
            "files fsck -m checks, too.",
     .line = lines,
 };
+
+/* ---- The programs of e2fsprogs: 0, or -1 with one line in `error` (ERROR_LINE_BYTES) ---- */
+
+/* Runs a program. Returns its exit status, or -1 with a line in error. */
+static int run_tool(char *const argv[], char *error)
+{
+    int status = child_run(argv, false);
+
+    if (status < 0)
+        return error_line(error, "%s: %s", argv[0], strerror(errno));
+    if (status > 128)
+        return error_line(error, "%s: was killed", argv[0]);
+    if (status == CHILD_NOT_FOUND)
+        return error_line(error, "%s: cannot be run; Debian has it in e2fsprogs", argv[0]);
+    return status;
+}
+
+/* Makes an ext2 image by mke2fs. The file must not exist. */
+static int create_image(const char *image, uint64_t bytes, uint32_t block_bytes, const char *label, char *error)
+{
+    char block[16], self[40];
+    struct new_file f = {.fd = -1};
+
+    if (access(image, F_OK) == 0)
+        return error_line(error, "%s: already exists; nothing was changed", image);
+    if (strlen(label) > 16)
+        return error_line(error, "%s: a label has at most 16 characters", label);
+    if (new_file_open(&f, image, error) < 0)
+        return -1;
+    snprintf(block, sizeof block, "%u", block_bytes);
+    snprintf(self, sizeof self, "/proc/%ld/fd/%d", (long)getpid(), f.fd); /* mke2fs has other descriptors */
+    int result = ftruncate(f.fd, (off_t)bytes) < 0 ? error_line(error, "%s: %s", image, strerror(errno)) : 0;
+    if (result == 0)
+        result = run_tool(
+            (char *[]){"mke2fs", "-q", "-F", "-t", "ext2", "-b", block, "-m", "0", "-L", (char *)label, self, NULL},
+            error);
+    if (result > 0)
+        result = error_line(error, "%s: mke2fs could not make a file system of this size", image);
+    return new_file_close_as_new(&f, result, error);
+}
+
+/* Checks an image by e2fsck -p, which prints what it does. */
+static int check_image(const char *image, char *error)
+{
+    int fd = volume_lock(image, true, error);
+
+    if (fd < 0)
+        return -1;
+    int result = run_tool((char *[]){"e2fsck", "-f", "-p", (char *)image, NULL}, error);
+    if (result > 2) /* 1 and 2: errors were corrected */
+        result = error_line(error, "%s: e2fsck could not repair it automatically; run it without -p", image);
+    close(fd);
+    return result < 0 ? -1 : 0;
+}
 
 /* ---- The machine's volumes ---- */
 
@@ -418,7 +474,7 @@ static int create_missing(const struct machine_volumes *m, const struct argument
         if (access(m->volumes.image[i], F_OK) == 0)
             continue;
         if (make_folder(m->volumes.image[i], error) < 0 ||
-            disk_tools_create(m->volumes.image[i], bytes, image_block(a), m->volumes.name[i], error) < 0)
+            create_image(m->volumes.image[i], bytes, image_block(a), m->volumes.name[i], error) < 0)
             return -1;
         printf("%s\n", m->volumes.image[i]);
         made++;
@@ -449,7 +505,7 @@ static int verb_create(struct machine_volumes *m, const struct arguments *a, cha
         return create_missing(m, a, bytes, error);
     }
     char *label = a->label ? memory_copy_text(a->label, strlen(a->label)) : label_of(word[0]);
-    int result = disk_tools_create(word[0], bytes, image_block(a), label, error);
+    int result = create_image(word[0], bytes, image_block(a), label, error);
     free(label);
     return result;
 }
@@ -479,11 +535,11 @@ static int verb_fsck(struct machine_volumes *m, const struct arguments *a, char 
     if (!word[0] && !a->machine)
         options_refuse(&options, "fsck: give images, or a machine file with -m");
     for (uint32_t i = 0; !word[0] && i < m->volumes.n && result == 0; i++)
-        result = disk_tools_check(m->volumes.image[i], error);
+        result = check_image(m->volumes.image[i], error);
     if (!word[0] && result == 0)
         result = check_cfs(m, error);
     for (; *word && result == 0; word++)
-        result = disk_tools_check(*word, error);
+        result = check_image(*word, error);
     return result;
 }
 

@@ -1,8 +1,5 @@
-/*
- * ncube: the command line. The commands that boot a machine, and `ncube down`, take their options here; the others are
- * functions of files of their own (tool.h).
- */
-#define _GNU_SOURCE
+/* ncube: the command line. The commands that boot a machine, and `ncube down`, take their options here; the others are
+ * functions of files of their own (tool.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,5 @@
-/*
- * `ncube ps`: the machines of this host that are kept up (boot.c), and what runs on them. The kernel lists them; all
- * machines of the user are asked at the same time and have ANSWER_MS to answer.
- */
-#define _GNU_SOURCE
+/* `ncube ps`: the machines of this host that are kept up (boot.c), and what runs on them. The kernel lists them; all
+ * machines of the user are asked at the same time and have ANSWER_MS to answer. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

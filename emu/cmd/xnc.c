@@ -1,8 +1,5 @@
-/*
- * xnc: runs a parallel program on a machine that is kept up (ncube boot), with the standard streams of this process,
- * and ends with the program's status. The machine does all the work; xnc takes the command line and waits.
- */
-#define _GNU_SOURCE
+/* xnc: runs a parallel program on a machine that is kept up (ncube boot), with the standard streams of this process,
+ * and ends with the program's status. The machine does all the work; xnc takes the command line and waits. */
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>

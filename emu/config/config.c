@@ -5,7 +5,6 @@
  * What must be unique in the whole machine is noted with its line as it is read, so that an error can name both places:
  * I/O nodes, SI nodes (each has one channel 13), volumes, images.
  */
-#define _GNU_SOURCE /* open_memstream */
 #include "emu/config/config.h"
 
 #include <assert.h>

@@ -1,5 +1,4 @@
 /* The stub's sockets (sockets.h). */
-#define _GNU_SOURCE /* O_ASYNC */
 #include "emu/debug/sockets.h"
 
 #include <arpa/inet.h>

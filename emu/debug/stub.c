@@ -1,8 +1,5 @@
-/*
- * The debugger's end in ncube (stub.h): the socket, and when the program runs or stands. While it runs, the arrival of
- * bytes rings ncube's doorbell by SIGIO (signals.h).
- */
-#define _GNU_SOURCE /* accept4 */
+/* The debugger's end in ncube (stub.h): the socket, and when the program runs or stands. While it runs, the arrival of
+ * bytes rings ncube's doorbell by SIGIO (signals.h). */
 #include "emu/debug/stub.h"
 
 #include <errno.h>

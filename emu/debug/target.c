@@ -1,8 +1,5 @@
-/*
- * The nodes as a debugger sees them (target.h). Virtual addresses are translated as the hart does it: by the page table
- * (Sv39) whose address its satp has.
- */
-#define _GNU_SOURCE /* SEEK_DATA */
+/* The nodes as a debugger sees them (target.h). Virtual addresses are translated as the hart does it: by the page table
+ * (Sv39) whose address its satp has. */
 #include "emu/debug/target.h"
 
 #include <stdlib.h>

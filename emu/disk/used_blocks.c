@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* SEEK_DATA */
 #include "emu/disk/used_blocks.h"
 
 #include <ext2fs/ext2fs.h>

@@ -1,8 +1,5 @@
-/*
- * Names below one folder. Calls that make, remove or rename a name open its parent folder and work on the last
- * component.
- */
-#define _GNU_SOURCE /* O_PATH */
+/* Names below one folder. Calls that make, remove or rename a name open its parent folder and work on the last
+ * component. */
 #include "emu/hostfs/beneath.h"
 
 #include <errno.h>

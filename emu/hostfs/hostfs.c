@@ -4,7 +4,6 @@
  * A request is decoded against file_parts.h's table of parts before anything acts on it. The
  * functions are in hostfs_io.c, hostfs_names.c and hostfs_tmp.c, in pairs where a standard stream differs from a file.
  */
-#define _GNU_SOURCE
 #include "emu/hostfs/hostfs.h"
 
 #include <errno.h>

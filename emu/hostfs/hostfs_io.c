@@ -1,8 +1,5 @@
-/*
- * Requests on open files and standard streams: opening and closing, reading and writing. Each function runs one
- * operation of the table in hostfs.c; its request has been checked.
- */
-#define _GNU_SOURCE /* O_PATH */
+/* Requests on open files and standard streams: opening and closing, reading and writing. Each function runs one
+ * operation of the table in hostfs.c; its request has been checked. */
 #include "emu/hostfs/hostfs_calls.h"
 
 #include <errno.h>

@@ -1,8 +1,5 @@
-/*
- * Requests that name a file or a folder below the served folder. Each function runs one operation of the table in
- * hostfs.c; its request has been checked. Every host name goes through beneath.c.
- */
-#define _GNU_SOURCE /* O_PATH */
+/* Requests that name a file or a folder below the served folder. Each function runs one operation of the table in
+ * hostfs.c; its request has been checked. Every host name goes through beneath.c. */
 #include "emu/hostfs/hostfs_calls.h"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /*
  * Functions that the calls of hostfs share: replies that describe a file, the flags of an open, attributes, and names.
  */
-#define _GNU_SOURCE
 #include "emu/hostfs/hostfs_calls.h"
 
 #include <errno.h>

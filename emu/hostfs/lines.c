@@ -1,7 +1,4 @@
-/*
- * Output by whole lines: an incomplete line of each node and stream is kept until its newline comes.
- */
-#define _GNU_SOURCE /* memrchr */
+/* Output by whole lines: an incomplete line of each node and stream is kept until its newline comes. */
 #include "emu/hostfs/lines.h"
 
 #include <stdio.h>

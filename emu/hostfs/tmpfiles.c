@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memfd_create */
 #include "emu/hostfs/tmpfiles.h"
 
 #include <errno.h>

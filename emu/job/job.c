@@ -1,8 +1,5 @@
-/*
- * A job from its making to its load, and its being killed. job_ends.c has the ends of its nodes, job_requests.c their
- * requests for files and streams.
- */
-#define _GNU_SOURCE
+/* A job from its making to its load, and its being killed. job_ends.c has the ends of its nodes, job_requests.c their
+ * requests for files and streams. */
 #include "emu/job/job.h"
 
 #include <stdio.h>

@@ -1,8 +1,5 @@
-/*
- * Executables: reading them with libelf, checking them, and the messages of a load. Bytes from libelf are copied, so
- * that an image outlives its file. The checks are in the order in which they help the user most.
- */
-#define _GNU_SOURCE /* memmem */
+/* Executables: reading them with libelf, checking them, and the messages of a load. Bytes from libelf are copied, so
+ * that an image outlives its file. The checks are in the order in which they help the user most. */
 #include "emu/job/loader.h"
 
 #include <errno.h>

@@ -1,22 +1,23 @@
-/*
- * One loop: the machine runs until there is nothing to do, a job ends, or 10 ms of the host's time have passed
- * (emu/machine/operate.h); then the loop serves clients (clients.c), their streams and the ends of jobs.
- */
-#define _GNU_SOURCE
+/* One loop: the machine runs until there is nothing to do, a job ends, or 10 ms of the host's time have passed
+ * (emu/machine/operate.h); then the loop serves clients (clients.c), their streams and the ends of jobs. */
 #include "emu/link/boot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/base/signals.h"
 #include "emu/link/clients.h"
 #include "emu/watch/debugger.h"
-#include "emu/link/detach.h"
 #include "emu/state/explain.h"
 #include "emu/machine/operate.h"
 #include "emu/machine/run.h"
@@ -30,8 +31,69 @@ struct boot {
     struct clients clients;
     struct pollfd *poll;
     size_t polls, room;
-    int command; /* of detach.h, with --detach */
+    int command; /* of detach_begin, with --detach */
 };
+
+/* ---- Detaching ---- */
+
+/* With --detach the command returns when the machine is up, and a process of its own keeps it up. Until then both are
+ * in the caller's group, so that Ctrl-C ends both, and the machine ends if the command is killed.
+ *
+ * The command: waits for a byte from the process, or for its end. */
+static _Noreturn void await_machine(pid_t process, int fd)
+{
+    char byte;
+    ssize_t n;
+    int status;
+
+    while ((n = read(fd, &byte, 1)) < 0 && errno == EINTR)
+        ;
+    if (n == 1)
+        _exit(0);
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
+        ;
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : RUN_SIGNAL + WTERMSIG(status));
+}
+
+/* Begins the machine's process, before any other is begun. Returns in that process only, with a descriptor for
+ * detach_done; the command waits, and exits with 0 after detach_done or with the status of the process. -1: the process
+ * cannot be begun, with errno. */
+static int detach_begin(void)
+{
+    pid_t command = getpid();
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid_t process = fork();
+    if (process < 0)
+        return -1;
+    if (process > 0) {
+        close(ends[1]);
+        await_machine(process, ends[0]);
+    }
+    close(ends[0]);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != command) /* it has gone already */
+        _exit(RUN_FAILED);
+    return ends[1];
+}
+
+/* Lets the command return. The process then has a session of its own, and its standard streams are /dev/null. */
+static void detach_done(int fd)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    prctl(PR_SET_PDEATHSIG, 0);
+    setsid();
+    for (int stream = STDIN_FILENO; null >= 0 && stream <= STDERR_FILENO; stream++)
+        dup2(null, stream);
+    if (null > STDERR_FILENO)
+        close(null);
+    while (write(fd, "", 1) < 0 && errno == EINTR)
+        ;
+    close(fd);
+}
 
 /* ---- Serving clients ------------------------------------------------------------------------------ */
 

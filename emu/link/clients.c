@@ -1,8 +1,5 @@
-/*
- * The clients of a machine that is kept up: what they ask for, the turns of those that wait for a subcube, and what
- * they get when their jobs end.
- */
-#define _GNU_SOURCE
+/* The clients of a machine that is kept up: what they ask for, the turns of those that wait for a subcube, and what
+ * they get when their jobs end. */
 #include "emu/link/clients.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* What host programs ask of a machine, and what they are told. */
-#define _GNU_SOURCE
 #include "emu/link/hosts.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* A launch as bytes. The client packs, the machine unpacks and checks every length: a client may send anything. */
-#define _GNU_SOURCE
 #include "emu/link/launch.h"
 
 #include <stdio.h>

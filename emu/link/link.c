@@ -1,8 +1,5 @@
-/*
- * The link: addresses in the abstract namespace, clients that are accepted or turned away, and messages, each one
- * packet of a SOCK_SEQPACKET socket: struct head, then the content.
- */
-#define _GNU_SOURCE
+/* The link: addresses in the abstract namespace, clients that are accepted or turned away, and messages, each one
+ * packet of a SOCK_SEQPACKET socket: struct head, then the content. */
 #include "emu/link/link.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* The report of a machine that is kept up: written within the bytes that a message holds, read with every field
  * checked. */
-#define _GNU_SOURCE
 #include "emu/link/machine_report.h"
 
 #include <stdio.h>

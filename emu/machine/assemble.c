@@ -1,8 +1,5 @@
-/*
- * Puts a machine together from its parts, in this order: the machine file and everything else that is read, outputs,
- * shared memory, cabinets, their memory, models (operate.c); and takes it apart again, however far it was built.
- */
-#define _GNU_SOURCE
+/* Puts a machine together from its parts, in this order: the machine file and everything else that is read, outputs,
+ * shared memory, cabinets, their memory, models (operate.c); and takes it apart again, however far it was built. */
 #include "emu/machine/assemble.h"
 
 #include <dirent.h>

@@ -1,8 +1,5 @@
-/*
- * The host library: one link to the machine for each cube. What the machine sends is taken in its order; messages of
- * nodes that nobody has read yet are kept here.
- */
-#define _GNU_SOURCE
+/* The host library: one link to the machine for each cube. What the machine sends is taken in its order; messages of
+ * nodes that nobody has read yet are kept here. */
 #include "emu/nhost/nhost.h"
 
 #include <errno.h>

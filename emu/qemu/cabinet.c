@@ -1,7 +1,4 @@
-/*
- * Cabinets: the RAM in a memfd, the QEMU process on it, and the report of its end.
- */
-#define _GNU_SOURCE
+/* Cabinets: the RAM in a memfd, the QEMU process on it, and the report of its end. */
 #include "emu/qemu/cabinet.h"
 
 #include <endian.h>

@@ -6,7 +6,6 @@
  * few other runs use (processors.h). A hart is placed on another only for a long run beside other harts
  * (docs/performance.md has the figures).
  */
-#define _GNU_SOURCE
 #include "emu/qemu/harts.h"
 
 #include <sched.h>

@@ -24,7 +24,6 @@
  * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node),
  * statistics=0 or 1, traps=0 or 1.
  */
-#define _GNU_SOURCE
 #include "emu/qemu/cost.h"
 #include "emu/qemu/plugin_copy.h"
 #include "emu/qemu/plugin_debug.h"

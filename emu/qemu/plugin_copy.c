@@ -17,7 +17,6 @@
  * The system call is used as such, not fork of the C library: a copy is to be a child of ncube, which waits for its
  * end, and QEMU's preparations for a fork wait for harts, which are stopped.
  */
-#define _GNU_SOURCE
 #include "emu/qemu/plugin_copy.h"
 
 #include <dirent.h>

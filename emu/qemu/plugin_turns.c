@@ -15,7 +15,6 @@
  * ends. Only then the carriers execute it. QEMU's own thread-local data stay with the fiber; so nothing of QEMU sees
  * the difference, but for the number of the thread, which it does not use.
  */
-#define _GNU_SOURCE
 #include "emu/qemu/plugin_turns.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "emu/qemu/processors.h"
 
 #include <stddef.h>

@@ -1,7 +1,4 @@
-/*
- * Only pages that the memfd has are copied: a page that comes later makes the states differ, even if it is zero.
- */
-#define _GNU_SOURCE
+/* Only pages that the memfd has are copied: a page that comes later makes the states differ, even if it is zero. */
 #include "emu/qemu/snapshot.h"
 
 #include <stdlib.h>

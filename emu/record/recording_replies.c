@@ -1,9 +1,7 @@
 /*
  * Replies to requests for the host's files, in pieces of a table and its data. Data that several replies have, as when
  * 64 nodes read one file, is kept once: the table has the offset of its first place. A piece is packed by a thread
- * beside the run, which touches nothing but the container; all others call replies_settle before they do.
- */
-#define _GNU_SOURCE /* memfd_create */
+ * beside the run, which touches nothing but the container; all others call replies_settle before they do. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

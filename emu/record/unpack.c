@@ -1,8 +1,5 @@
-/*
- * Reading a container: every entry becomes a file in memory. What is wrong with it is told apart: another file than a
- * recording, one that has been cut, one whose bytes are not those that were written.
- */
-#define _GNU_SOURCE /* memfd_create */
+/* Reading a container: every entry becomes a file in memory. What is wrong with it is told apart: another file than a
+ * recording, one that has been cut, one whose bytes are not those that were written. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* The page of a report (report_make.h): its sections from the top. */
-#define _GNU_SOURCE /* asprintf */
 #include "emu/report/report_make.h"
 
 #include <inttypes.h>

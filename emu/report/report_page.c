@@ -1,6 +1,5 @@
 /* Pages (report_page.h). The style sheet, report_page.css, is small: system fonts, one column, tables that scroll on a
  * phone. */
-#define _GNU_SOURCE
 #include "emu/report/report_page.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* fopencookie */
 #include "emu/report/reporting.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* Timelines (timeline.h). */
-#define _GNU_SOURCE /* tdestroy */
 #include "emu/report/timeline.h"
 
 #include <search.h>

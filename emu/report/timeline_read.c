@@ -1,5 +1,4 @@
 /* Timelines from text (timeline_read.h). */
-#define _GNU_SOURCE /* tdestroy */
 #include "emu/report/timeline_read.h"
 
 #include <errno.h>

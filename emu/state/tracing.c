@@ -1,7 +1,4 @@
-/*
- * The trace's options, and its file, which is packed on the way if its name says so.
- */
-#define _GNU_SOURCE /* fopencookie */
+/* The trace's options, and its file, which is packed on the way if its name says so. */
 #include "emu/state/tracing.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/*
- * The tables of `ncube top`: rows of a report as text, with the numbers by which they can be sorted.
- */
-#define _GNU_SOURCE /* qsort_r */
+/* The tables of `ncube top`: rows of a report as text, with the numbers by which they can be sorted. */
 #include "emu/tools/top_view.h"
 
 #include <stdio.h>

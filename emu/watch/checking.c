@@ -1,5 +1,4 @@
 /* Mistakes that end in silence (checking.h). */
-#define _GNU_SOURCE
 #include "emu/watch/checking.h"
 
 #include <inttypes.h>

@@ -24,7 +24,6 @@ TRIALS = [{}, {"skew_us": 1000, "seed": 1}, {"skew_us": 1000, "seed": 2}]
 # What the paper's text says of its figures, which are pictures: MB/s by number of nodes.
 PAPER_READ = {1: 2, 16: 8, 64: 1, 128: 1}  # Figure 7; "below 1" at the end
 PAPER_WRITE = {1: 2, 16: 6.5, 32: 6.5, 64: 6.5, 128: 6.5}  # Figure 6
-PAPER_GROUPED = {16: 8, 128: 7}  # Figure 12
 
 
 def size_of(text):
