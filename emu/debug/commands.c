@@ -303,8 +303,9 @@ static bool say_abilities(struct session *s, const char *text)
 {
     (void)text;
     rsp_add(s->rsp,
-            "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;qXfer:threads:read+;multiprocess-%s",
-            RSP_PACKET_BYTES, s->travel ? ";ReverseStep+;ReverseContinue+" : "");
+            "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;qXfer:threads:read+;multiprocess-;"
+            "ReverseStep+;ReverseContinue+",
+            RSP_PACKET_BYTES);
     return true;
 }
 
@@ -403,9 +404,15 @@ static bool read_actions(struct session *s, const char *text)
     return sound && *text == '\0';
 }
 
-/* gdb chooses a node by "Hc"; else it means the one whose registers it has read. */
+/* gdb chooses a node by "Hc"; else it means the one whose registers it has read. Where it cannot go back, it is told
+ * that, and that it is as far back as it can be. */
 static enum command_result go_back(struct session *s, char how)
 {
+    if (!s->travel) {
+        session_refuse_back(s);
+        session_at_begin(s, s->current);
+        return COMMAND_ANSWERED;
+    }
     s->back_alone = s->chosen != TARGET_NO_SLOT && target_is_alive(s->target, s->chosen);
     s->back = s->back_alone ? s->chosen : s->current;
     return how == 's' ? COMMAND_STEP_BACK : COMMAND_GO_BACK;
@@ -504,7 +511,7 @@ enum command_result command_execute(struct session *s)
         return go_on(s, text);
     if (text[0] == 'c' || text[0] == 's')
         return go_on(s, text[0] == 'c' ? ";c" : ";s:0;c");
-    if (s->travel && (strcmp(text, "bs") == 0 || strcmp(text, "bc") == 0))
+    if (strcmp(text, "bs") == 0 || strcmp(text, "bc") == 0)
         return go_back(s, text[1]);
     if (text[0] == 'D') {
         ok(s);

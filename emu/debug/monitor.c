@@ -94,17 +94,18 @@ static void say_when(struct session *s)
 /* What needs a run that can be repeated. Returns false if the word is none of these. */
 static bool monitor_travel(struct session *s, const char *words)
 {
-    if (!s->travel)
-        return false;
-    if (strncmp(words, "goto ", 5) == 0)
+    bool goes = strncmp(words, "goto ", 5) == 0,
+         any = goes || strcmp(words, "origin") == 0 || strcmp(words, "when") == 0;
+
+    if (any && !s->travel)
+        session_refuse_back(s);
+    else if (goes)
         wish_time(s, words + 5);
     else if (strcmp(words, "origin") == 0)
         wish_origin(s);
-    else if (strcmp(words, "when") == 0)
+    else if (any)
         say_when(s);
-    else
-        return false;
-    return true;
+    return any;
 }
 
 void monitor_execute(struct session *s, const char *words)

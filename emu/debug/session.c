@@ -86,3 +86,9 @@ void session_print(void *session, const char *line)
     rsp_add_hex(s->rsp, "\n", 1);
     s->send(s->ctx);
 }
+
+void session_refuse_back(struct session *s)
+{
+    session_print(s, "ncube: this run is not recorded, so there is no way back; ncube run --record=FILE ..., then "
+                     "ncube replay --gdb FILE");
+}

@@ -37,3 +37,5 @@ void session_ended(struct session *s, int status);
 
 /* Prints a line of text in gdb. */
 void session_print(void *session, const char *line);
+/* Says that gdb cannot go back in this run, and what to type instead. */
+void session_refuse_back(struct session *s);

@@ -96,6 +96,16 @@ says "time" '^virtual time 0\.0[0-9]* s \([0-9]* cycles\)'
 says "nodes" '^node 0 runs'
 says "an unknown command of monitor" "^no monitor command 'nonsense'; try: monitor help"
 
+# ---- There is no way back
+
+no_way='^ncube: this run is not recorded, so there is no way back; ncube run --record=FILE'
+begin -d 1 --
+gdb 'break add' 'continue' 'reverse-continue' 'reverse-stepi' 'monitor origin' 'monitor when' 'monitor goto 0.01' \
+    'print k' 'delete' 'continue'
+end "no way back" 0 "sum 1"
+same "each command says so" 5 "$(grep -cE "$no_way" gdb.out)"
+same "gdb stays where it is" '$1 = 0' "$(after 'print k')"
+
 # ---- Faults, deadlocks, interrupts, kill
 
 begin -d 1 -- fault
