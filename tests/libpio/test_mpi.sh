@@ -114,6 +114,56 @@ for name in shared.dat pio:/shared.dat //df03/shared.dat; do
         "$(mpirun -m sandia --images=disks --serve=served -d 3 -n 5 ./absent $name 2>&1)"
 done
 same "and that of //big/shared.dat" "nobody waited" "$(mpirun -m striped.conf -n 3 ./absent //big/shared.dat 2>&1)"
+
+# ---- Clusterfile
+
+cat >clf.conf <<'E5'
+dim = 3;
+metadata = "cl1";
+boards = ({ number = 0; io_nodes = (
+    { index = 0; si = [7]; service = "concurrent"; drives = ({ volume = "cl0"; image = "disks/cl0.img"; }); },
+    { index = 1; si = [6]; service = "concurrent"; drives = ({ volume = "cl1"; image = "disks/cl1.img"; }); },
+    { index = 2; si = [5]; service = "concurrent"; drives = ({ volume = "cl2"; image = "disks/cl2.img"; }); }); });
+E5
+ncube disk create -m clf.conf 2M >/dev/null
+mpicc $flags -o files.clf "$root/tests/mpi/files.c" -lclf
+mpicc $flags -o cluster_file "$root/tests/mpi/cluster_file.c" -lclf
+[ $judges = no ] || mpicc.openmpi -w -o cluster_file.theirs "$root/tests/mpi/cluster_file.c"
+check "a program without -lclf has nothing of Clusterfile" sh -c \
+    '! riscv64-unknown-elf-nm ours.files | grep -q clf_ && riscv64-unknown-elf-nm files.clf | grep -q clf_'
+for ranks in 1 3 8; do
+    same "/clf/files.dat on $ranks ranks" "files on $ranks: passed" \
+        "$(mpirun -m clf.conf -n $ranks ./files.clf /clf/files.dat 2>&1 | tail -n 1)"
+    [ $judges = no ] || $judge -n $ranks ./cluster_file.theirs random.$ranks $ranks >/dev/null 2>&1
+    for method in view $([ $ranks = 3 ] && echo list) $([ $ranks = 8 ] && echo two-phase); do
+        same "random views of /clf/, $method, on $ranks ranks" "cluster_file on $ranks: passed" \
+            "$(mpirun -m clf.conf -n $ranks ./cluster_file /clf/$ranks.$method $ranks $method 2>&1 | tail -n 1)"
+        [ $judges = no ] || ncube disk get -m clf.conf clf:/$ranks.$method - | cmp - random.$ranks ||
+            check "the file is Open MPI's" false
+    done
+done
+same "the shared pointer of /clf/shared.dat" "nobody waited" \
+    "$(mpicc $flags -o absent.clf absent.c -lclf && mpirun -m clf.conf -n 3 ./absent.clf /clf/shared.dat 2>&1)"
+mpicc $flags -o clf_matrix "$root/tests/mpi/clf_matrix.c" -lclf
+ncube disk create -m "$root/images/machines/clusterfile.conf" --images big 2M >/dev/null
+mpirun -m "$root/images/machines/clusterfile.conf" --images=big -n 16 ./clf_matrix 256 >matrix.txt 2>&1
+check "a collective write of a matrix takes at most 1.05 of Clusterfile's" \
+    awk -F'[= ]' '{ ok = $1 == "clf" && $4 <= 1.05 * $2 } END { exit !ok }' matrix.txt
+
+# ---- Errors: the same on all, the last of them full
+
+mpicc $flags -o file_errors "$root/tests/mpi/file_errors.c" -lclf
+errors() { # NAME TEXT-WHEN-FULL MPIRUN-ARGUMENT...
+    local name=$1 text=$2
+    shift 2
+    same "errors of $name" "file_errors on 3: passed" \
+        "$(mpirun "$@" -n 3 ./file_errors "$name" ${text:+"$text"} 2>&1 | tail -n 1)"
+}
+errors errors.dat "" -d 2 --serve=served
+errors //df00/errors.dat //df00/errors.dat -m sandia --images=disks -d 2
+errors pio:/errors.dat "/errors.dat, at //df" -m sandia --images=disks -d 2
+errors //big/errors.dat //big/errors.dat -m striped.conf
+errors /clf/errors.dat /clf/errors.dat -m clf.conf
 clean() { local image; for image in disks/*.img; do e2fsck -fn $image >fsck 2>&1 || return; done; }
 check "the volumes are whole" clean
 check "the subjects compile" build_subjects mpicc subjects $flags

@@ -306,7 +306,13 @@ static void one_in_error(void)
     check_equal(class, rank == size - 1 ? MPI_ERR_ARG : MPI_SUCCESS);
     if (rank > 0 && rank < size - 1)
         check_equal(got, data[N - 1]);
-    MPI_File_close(&f);
+    check(MPI_File_read_all_begin(f, &got, -1, MPI_INT) != MPI_SUCCESS);
+    check_equal(MPI_File_write_ordered_begin(f, data, 1, MPI_INT), MPI_SUCCESS);
+    check_equal(MPI_File_write_ordered_end(f, data, &s), MPI_SUCCESS);
+    MPI_Error_class(MPI_File_write_ordered(f, data, rank == 0 ? -1 : 1, MPI_INT, &s), &class);
+    check_equal(class, rank == 0 ? MPI_ERR_COUNT : MPI_SUCCESS);
+    check(MPI_File_write_ordered_begin(f, data, -1, MPI_INT) != MPI_SUCCESS);
+    check_equal(MPI_File_close(&f), MPI_SUCCESS);
     MPI_Type_free(&every);
 #endif
 }

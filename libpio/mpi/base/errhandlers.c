@@ -160,7 +160,12 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
     if (!text)
         return mpi_fail_alone(mpi_error(MPI_ERR_ARG, "%ld is no error code", errorcode, 0));
     strcpy(string, text);
-    *resultlen = (int)strlen(text);
+    text = io_error_text ? io_error_text(errorcode) : NULL;
+    if (text) {
+        strlcat(string, ": ", MPI_MAX_ERROR_STRING);
+        strlcat(string, text, MPI_MAX_ERROR_STRING);
+    }
+    *resultlen = (int)strlen(string);
     return MPI_SUCCESS;
 }
 MPI_NAME(Error_string);

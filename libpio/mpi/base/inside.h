@@ -219,6 +219,8 @@ extern const char *const mpi_class_texts[MPI_ERR_LASTCODE + 1]; /* NULL ends the
 extern int *mpi_last_code;
 int codes_class(int code) __attribute__((weak));
 const char *codes_text(int code) __attribute__((weak));
+/* The file of the last error of a file, if that was of this class; NULL. Only programs that have files have it. */
+const char *io_error_text(int class) __attribute__((weak));
 
 /* Calls a function of the program for errors; NULL: it has none. Set by errhandlers.c. */
 extern void (*mpi_call_errhandler)(struct mpi_comm *comm, int code);

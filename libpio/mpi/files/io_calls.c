@@ -76,8 +76,8 @@ int io_check(const struct mpi_file *f, const void *buf, int count, MPI_Datatype 
 
     *t = check_data(buf, count, datatype, &error);
     if (error == MPI_SUCCESS && f->amode & (writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY))
-        error = mpi_error(writes ? MPI_ERR_READ_ONLY : MPI_ERR_ACCESS, "%s is open for the other direction only",
-                          (long)f->name, 0);
+        error = io_error_of(writes ? MPI_ERR_READ_ONLY : MPI_ERR_ACCESS, "%s is open for the other direction only",
+                            f->name);
     if (error == MPI_SUCCESS && (*t)->size * count % f->view.etype_bytes != 0)
         error =
             mpi_error(MPI_ERR_ARG, "%ld bytes are no number of etypes of %ld", (*t)->size * count, f->view.etype_bytes);

@@ -58,19 +58,6 @@ static int greatest(struct mpi_file *f, int own, int *error)
     return own;
 }
 
-/* The view as a pattern, for the caller if it is new; NULL: no memory. */
-static struct pattern *pattern_of(const struct mpi_file *f)
-{
-    struct pattern *p;
-
-    if (f->view.pattern)
-        return f->view.pattern;
-    if (pattern_stripe(BLOCK, 1, &p) < 0)
-        return NULL;
-    p->displacement = f->view.displacement;
-    return p;
-}
-
 /* Makes parts and holders; false: no memory. */
 static bool make_parts(struct mpi_file *f, struct io_collective *c)
 {
@@ -88,7 +75,7 @@ static bool make_parts(struct mpi_file *f, struct io_collective *c)
 /* Tells the views; without memory for them, all are for themselves. */
 static int learn(struct mpi_file *f, struct io_collective *c)
 {
-    struct pattern *view = pattern_of(f);
+    struct pattern *view = f->view.pattern ? f->view.pattern : io_dense_pattern(f->view.displacement);
     int error, lacks = greatest(f, !view || !make_parts(f, c), &error), result = 0;
 
     if (error == MPI_SUCCESS && !lacks) {
@@ -133,6 +120,11 @@ static int agree(struct mpi_file *f)
 /* The bytes of the view's file that the members' memory has packed, or is to get. */
 static int64_t move_packed(struct mpi_file *f, MPI_Offset at, char *data, int64_t n, bool writes)
 {
+    if (f->store->move_together) {
+        ssize_t moved = f->store->move_together(f->fd, writes, data, (size_t)n, at);
+
+        return moved < 0 ? -errno : moved;
+    }
     struct two_phase *t = &f->collective->engine;
 
     t->g = engine_group(f->comm);
@@ -157,7 +149,7 @@ static int move_together(struct mpi_file *f, MPI_Offset at, void *buf, int count
     *moved = n > 0 ? (long)n : 0;
     if (n < 0 || (writes && n < bytes)) {
         errno = n < 0 ? (int)-n : ENOSPC;
-        return io_error(f->name);
+        return io_error(f->store, f->name);
     }
     return writes && t->size * count > 0 && f->view.filetype_bytes == 0
                ? mpi_error(MPI_ERR_IO, "the filetype has no bytes", 0, 0)
@@ -167,11 +159,11 @@ static int move_together(struct mpi_file *f, MPI_Offset at, void *buf, int count
 int io_move_all(struct mpi_file *f, MPI_Offset at, void *buf, int count, const struct mpi_type *t, bool writes,
                 long *moved)
 {
-    int error = f->collective ? MPI_SUCCESS : agree(f);
+    int error = f->store->move_together ? io_meet(f) : f->collective ? MPI_SUCCESS : agree(f);
 
     *moved = 0;
     if (error != MPI_SUCCESS)
         return error;
-    return f->collective->is_used ? move_together(f, at, buf, count, t, writes, moved)
-                                  : io_move(f, at, buf, count, t, writes, moved);
+    return f->store->move_together || f->collective->is_used ? move_together(f, at, buf, count, t, writes, moved)
+                                                             : io_move(f, at, buf, count, t, writes, moved);
 }

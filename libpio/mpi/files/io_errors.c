@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "libpio/mpi/base/handles.h"
 #include "libpio/mpi/files/io_file.h"
@@ -54,7 +55,25 @@ int io_no_file(MPI_File handle)
     return io_fail_without_file(mpi_error(MPI_ERR_FILE, "0x%lx is none", (long)handle, 0));
 }
 
-int io_error(const char *name)
+/* Of the last error of a file: its class, and "NAME, at //VOLUME/PATH". */
+static struct {
+    int class;
+    char text[256];
+} last;
+
+const char *io_error_text(int class)
+{
+    return class == last.class ? last.text : NULL;
+}
+
+int io_error_of(int class, const char *why, const char *name)
+{
+    last.class = class;
+    strlcpy(last.text, name, sizeof last.text);
+    return mpi_error(class, why, (long)last.text, 0);
+}
+
+int io_error(const struct io_store *store, const char *name)
 {
     static const struct {
         int number, class;
@@ -62,11 +81,20 @@ int io_error(const char *name)
                  {EACCES, MPI_ERR_ACCESS},         {EPERM, MPI_ERR_ACCESS},         {EROFS, MPI_ERR_READ_ONLY},
                  {ENOSPC, MPI_ERR_NO_SPACE},       {EDQUOT, MPI_ERR_QUOTA},         {EINVAL, MPI_ERR_BAD_FILE},
                  {ENAMETOOLONG, MPI_ERR_BAD_FILE}, {EISDIR, MPI_ERR_BAD_FILE},      {ENOMEM, MPI_ERR_NO_MEM}};
+    const int number = errno;
+    const char *at = store->failed_path ? store->failed_path() : "";
+
+    int class = MPI_ERR_IO;
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].number == errno)
-            return mpi_error(known[i].class, "%s", (long)name, 0);
-    return mpi_error(MPI_ERR_IO, "%s: error %ld", (long)name, errno);
+        if (known[i].number == number)
+            class = known[i].class;
+    io_error_of(class, "%s", name);
+    if (*at) {
+        strlcat(last.text, ", at ", sizeof last.text);
+        strlcat(last.text, at, sizeof last.text);
+    }
+    return class == MPI_ERR_IO ? mpi_error(class, "%s: error %ld", (long)last.text, number) : class;
 }
 
 /* ---- Error handlers [8.3.3] ---- */

@@ -1,8 +1,9 @@
 /*
  * Files of MPI [13].
  *
- * io_store   where the bytes are: a PIO file ("pio:NAME"), or a descriptor: a file on a volume, on striped volumes, or
- *              on the front end
+ *   io_store   where the bytes are: a PIO file ("pio:NAME")
+ *   io_plain   or a descriptor: a file on a volume, on striped volumes, or on the front end
+ *   io_clusterfile   or a Clusterfile ("/clf/NAME")
  *   io_view    which bytes of the file a process sees, as a pattern of libpio/map
  *   io_move    data between the program's memory and the view
  *   io_collective   the same of all members together, by two phases
@@ -31,10 +32,15 @@ struct io_store {
     int (*preallocate)(int fd, off_t size);
     int (*sync)(int fd);
     int (*unlink)(const char *name);
-    int (*first)(int fd); /* the descriptor of the file's first part; NULL: fd itself, or its volume's */
+    const char *(*failed_path)(void); /* where the last call failed, of several volumes; NULL: the name says it */
+    int (*first)(int fd); /* opens another descriptor for the file's first part; NULL: as of any descriptor */
     /* Makes read and write see one element of a pattern, as pattern_pack has written it; no bytes: the file. NULL: it
      * cannot. */
     int (*set_view)(int fd, const void *packed, size_t n);
+    /* Of a store whose members set views together, whatever they are, and have collective accesses; NULL: of others.
+     * All call them; opened once. */
+    int (*opened)(struct mpi_file *f);
+    ssize_t (*move_together)(int fd, bool writes, void *buf, size_t n, off_t at);
 };
 
 struct io_view {
@@ -85,8 +91,10 @@ int io_no_file(MPI_File handle);
     MPI_ENTER(name, f ? f->comm : NULL, MPI_NO_PEER, MPI_NO_PEER); \
     if (!f)                                                        \
     return io_no_file(fh)
-/* What errno is, as a class, with the file's name. */
-int io_error(const char *name);
+/* A class whose text is of a file: `why` has %s for the name. */
+int io_error_of(int class, const char *why, const char *name);
+/* What errno is, as a class; its text has the file's name, and where it failed. */
+int io_error(const struct io_store *store, const char *name);
 
 /* The way out of a call without a file. */
 int io_fail_without_file(int class);
@@ -95,6 +103,15 @@ int io_fail_without_file(int class);
 
 /* The store of a name, and the name without its prefix. */
 const struct io_store *io_store_of(const char *name, const char **rest);
+
+/* ---- io_plain.c ---- */
+
+extern const struct io_store io_plain;
+off_t io_plain_size(int fd);
+int io_plain_preallocate(int fd, off_t size);
+
+/* io_clusterfile.c, in programs that are linked with it. */
+extern const struct io_store io_clusterfile __attribute__((weak));
 
 /* ---- io_view.c ---- */
 
@@ -110,6 +127,11 @@ MPI_Offset io_place(const struct io_view *v, MPI_Offset k);
  * class. */
 int io_move(struct mpi_file *f, MPI_Offset at, void *buf, int count, const struct mpi_type *t, bool writes,
             long *moved);
+
+/* All bytes from one on; NULL: no memory. */
+struct pattern *io_dense_pattern(MPI_Offset displacement);
+/* All members have come, and none waits for a message of MPI that another one would answer. A class. */
+int io_meet(struct mpi_file *f);
 
 /* ---- io_collective.c, if the program makes collective accesses ---- */
 
@@ -141,6 +163,7 @@ int io_give_request(struct mpi_file *f, int error, const MPI_Status *status, MPI
 int io_seek(struct mpi_file *f, MPI_Offset offset, int whence, MPI_Offset current, MPI_Offset *at);
 /* Halves of a split collective call. */
 int io_begin_split(struct mpi_file *f);
+int io_keep_split(struct mpi_file *f, int error); /* the first half's error, after which none has begun; returns it */
 int io_end_split(struct mpi_file *f, MPI_Status *status);
 
 /* Checks what every access checks: the file's mode, the buffer, and the place in etypes. A class. */

@@ -120,11 +120,29 @@ int io_move(struct mpi_file *f, MPI_Offset at, void *buf, int count, const struc
     if (bytes > 0)
         n = t->is_dense ? move_dense(f, buf, bytes, at, writes) : move_in_pieces(f, at, buf, count, t, writes);
     if (n < 0)
-        return io_error(f->name);
+        return io_error(f->store, f->name);
     *moved = n;
     if (writes && n < bytes) {
         errno = ENOSPC;
-        return io_error(f->name);
+        return io_error(f->store, f->name);
     }
     return MPI_SUCCESS;
+}
+
+/* ---- What views and collective accesses share ---- */
+
+int io_meet(struct mpi_file *f)
+{
+    return collective_error(
+        f->comm, collect_barrier(engine_group(f->comm), COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_BARRIER)));
+}
+
+struct pattern *io_dense_pattern(MPI_Offset displacement)
+{
+    struct pattern *p;
+
+    if (pattern_stripe(1 << 15, 1, &p) < 0)
+        return NULL;
+    p->displacement = displacement;
+    return p;
 }

@@ -11,15 +11,15 @@
 
 /* ---- Open ---- */
 
-static int check_mode(int amode)
+static int check_mode(int amode, const char *name)
 {
     int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
 
     if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR)
-        return mpi_error(MPI_ERR_AMODE, "not one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR", 0, 0);
+        return io_error_of(MPI_ERR_AMODE, "%s: not one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR", name);
     if ((amode & (MPI_MODE_CREATE | MPI_MODE_EXCL) && access == MPI_MODE_RDONLY) ||
         (amode & MPI_MODE_SEQUENTIAL && access == MPI_MODE_RDWR))
-        return mpi_error(MPI_ERR_AMODE, "0x%lx: modes that exclude each other", amode, 0);
+        return io_error_of(MPI_ERR_AMODE, "%s: modes that exclude each other", name);
     return MPI_SUCCESS;
 }
 
@@ -59,7 +59,7 @@ static int open_everywhere(struct mpi_file *f)
     for (int turn = 0; turn < 2 && error == MPI_SUCCESS; turn++) {
         if (is_first == !turn) {
             f->fd = f->store->open(f, flags_of(f->amode, is_first));
-            error = f->fd < 0 ? io_error(f->name) : MPI_SUCCESS;
+            error = f->fd < 0 ? io_error(f->store, f->name) : MPI_SUCCESS;
         }
         error = agree(c, error);
     }
@@ -120,7 +120,7 @@ static int make_comm(struct mpi_comm *parent, struct mpi_file *f)
 
 static int open_file(struct mpi_comm *c, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-    int error = check_mode(amode);
+    int error = check_mode(amode, filename);
     struct mpi_file *f = error == MPI_SUCCESS ? new_file(filename, amode, info, &error) : NULL;
 
     *fh = MPI_FILE_NULL;
@@ -129,6 +129,8 @@ static int open_file(struct mpi_comm *c, const char *filename, int amode, MPI_In
     error = make_comm(c, f);
     if (error == MPI_SUCCESS)
         error = open_everywhere(f);
+    if (error == MPI_SUCCESS && f->store->opened && f->store->opened(f) < 0)
+        error = io_error(f->store, f->name);
     if (error == MPI_SUCCESS) {
         error = io_set_view(f, 0, MPI_BYTE, MPI_BYTE);
         if (error == MPI_SUCCESS && io_shared_open)
@@ -176,11 +178,11 @@ static int close_file(struct mpi_file *f)
         io_shared_close(f);
     io_drop_view(f);
     if (f->store->close(f->fd) < 0)
-        error = io_error(f->name);
+        error = io_error(f->store, f->name);
     if (deletes)
         error = agree(c, error);
     if (deletes && c->group.rank == 0 && error == MPI_SUCCESS && f->store->unlink(f->name) < 0)
-        error = io_error(f->name);
+        error = io_error(f->store, f->name);
     return deletes ? agree(c, error) : error;
 }
 
@@ -203,11 +205,12 @@ MPI_NAME(File_close);
 int PMPI_File_delete(const char *filename, MPI_Info info)
 {
     const char *name;
+    const struct io_store *store = io_store_of(filename, &name);
 
     (void)info;
     MPI_ENTER("File_delete", NULL, MPI_NO_PEER, MPI_NO_PEER);
     mpi_must_run();
-    return io_store_of(filename, &name)->unlink(name) < 0 ? io_fail_without_file(io_error(name)) : MPI_SUCCESS;
+    return store->unlink(name) < 0 ? io_fail_without_file(io_error(store, name)) : MPI_SUCCESS;
 }
 MPI_NAME(File_delete);
 
@@ -221,10 +224,10 @@ static int do_once(struct mpi_file *f, int (*act)(int fd, off_t size), MPI_Offse
     if (size < 0)
         error = mpi_error(MPI_ERR_ARG, "%ld bytes", (long)size, 0);
     else if (f->amode & MPI_MODE_RDONLY)
-        error = mpi_error(MPI_ERR_READ_ONLY, "%s is open to read", (long)f->name, 0);
+        error = io_error_of(MPI_ERR_READ_ONLY, "%s is open to read", f->name);
     error = agree(f->comm, error);
     if (error == MPI_SUCCESS && f->comm->group.rank == 0 && act(f->fd, size) < 0)
-        error = io_error(f->name);
+        error = io_error(f->store, f->name);
     return agree(f->comm, error);
 }
 
@@ -258,7 +261,7 @@ int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
     IO_ENTER("File_get_size");
     *size = f->store->size(f->fd);
-    return io_leave(f, *size < 0 ? io_error(f->name) : MPI_SUCCESS);
+    return io_leave(f, *size < 0 ? io_error(f->store, f->name) : MPI_SUCCESS);
 }
 MPI_NAME(File_get_size);
 
@@ -295,12 +298,12 @@ MPI_NAME(File_get_info);
 int PMPI_File_sync(MPI_File fh)
 {
     IO_ENTER("File_sync");
-    int error = f->amode & MPI_MODE_RDONLY || f->store->sync(f->fd) == 0 ? MPI_SUCCESS : io_error(f->name);
+    int error = f->amode & MPI_MODE_RDONLY || f->store->sync(f->fd) == 0 ? MPI_SUCCESS : io_error(f->store, f->name);
     return io_leave(f, agree(f->comm, error));
 }
 MPI_NAME(File_sync);
 
-/* What one request moves is not mixed with another's; more is not promised, so atomic mode cannot be had [13.6.1]. */
+/* A call may be several requests, and others' may come between, so atomic mode cannot be had [13.6.1]. */
 int PMPI_File_set_atomicity(MPI_File fh, int flag)
 {
     IO_ENTER("File_set_atomicity");

@@ -27,7 +27,7 @@ static int open_first(const struct mpi_file *f)
     const struct striped_volume *striped = f->store->first ? NULL : striped_find(f->name, &rest);
 
     if (!striped)
-        return dup(f->store->first ? f->store->first(f->fd) : f->fd);
+        return f->store->first ? f->store->first(f->fd) : dup(f->fd);
     return striped_part(striped, 0, "/", path) < 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY);
 }
 
@@ -39,7 +39,7 @@ static int add(struct mpi_file *f, uint64_t owner, MPI_Offset value, MPI_Offset 
 
     if (result < 0) {
         errno = (int)-result;
-        return io_error(f->name);
+        return io_error(f->store, f->name);
     }
     f->shared->owner = k.owner;
     *was = k.value;
@@ -83,7 +83,7 @@ int io_shared_open(struct mpi_file *f)
         return mpi_error(MPI_ERR_NO_MEM, "no memory for a shared pointer", 0, 0);
     f->shared->fd = open_first(f);
     if (f->shared->fd < 0)
-        error = io_error(f->name);
+        error = io_error(f->store, f->name);
     else if (f->comm->group.rank == 0)
         error = add(f, 0, 0, &was);
     int told = from_rank(f, 0, error, &was);
@@ -100,8 +100,7 @@ void io_shared_close(struct mpi_file *f)
 int io_shared_reset(struct mpi_file *f, MPI_Offset at)
 {
     MPI_Offset was = 0;
-    int error = collective_error(
-        f->comm, collect_barrier(engine_group(f->comm), COLLECTIVE_TYPE(f->comm->number, COLLECTIVE_BARRIER)));
+    int error = io_meet(f);
 
     if (error != MPI_SUCCESS)
         return error;
@@ -128,6 +127,7 @@ static int take_in_order(struct mpi_file *f, MPI_Offset own, MPI_Offset *at)
     return error;
 }
 
+/* In an ordered access one that is in error takes its place with no bytes: the others wait for it. */
 static int move_at_pointer(struct mpi_file *f, const void *buf, int count, MPI_Datatype datatype, bool writes,
                            bool ordered, MPI_Status *status)
 {
@@ -136,8 +136,14 @@ static int move_at_pointer(struct mpi_file *f, const void *buf, int count, MPI_D
     long moved = 0;
     int error = io_check(f, buf, count, datatype, writes, &t);
 
-    if (error == MPI_SUCCESS)
-        error = ordered ? take_in_order(f, t->size * count, &at) : take_pointer(f, t->size * count, &at);
+    if (ordered) {
+        const struct mpi_note own = mpi_noted(error);
+        int taken = take_in_order(f, error == MPI_SUCCESS ? t->size * count : 0, &at);
+
+        error = error == MPI_SUCCESS ? taken : mpi_error_again(&own, error);
+    } else if (error == MPI_SUCCESS) {
+        error = take_pointer(f, t->size * count, &at);
+    }
     if (error == MPI_SUCCESS)
         error = io_move(f, at, (void *)buf, count, t, writes, &moved);
     status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, moved);
@@ -173,7 +179,7 @@ static int move_at_pointer(struct mpi_file *f, const void *buf, int count, MPI_D
         IO_ENTER("File_" #name "_ordered_begin");                                                                    \
         int error = io_begin_split(f);                                                                               \
         if (error == MPI_SUCCESS)                                                                                    \
-            error = move_at_pointer(f, buf, count, datatype, writes, true, &f->split);                               \
+            error = io_keep_split(f, move_at_pointer(f, buf, count, datatype, writes, true, &f->split));             \
         return io_leave(f, error);                                                                                   \
     }                                                                                                                \
     MPI_NAME(File_##name##_ordered_begin);                                                                           \

@@ -11,6 +11,12 @@ int io_begin_split(struct mpi_file *f)
     return MPI_SUCCESS;
 }
 
+int io_keep_split(struct mpi_file *f, int error)
+{
+    f->is_split = error == MPI_SUCCESS;
+    return error;
+}
+
 int io_end_split(struct mpi_file *f, MPI_Status *status)
 {
     if (!f->is_split)
@@ -25,7 +31,7 @@ static int begin(struct mpi_file *f, MPI_Offset offset, const void *buf, int cou
     int error = io_begin_split(f);
 
     if (error == MPI_SUCCESS)
-        error = io_access(f, offset, buf, count, datatype, writes, &f->split, io_move_all);
+        error = io_keep_split(f, io_access(f, offset, buf, count, datatype, writes, &f->split, io_move_all));
     return error;
 }
 

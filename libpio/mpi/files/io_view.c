@@ -122,7 +122,7 @@ static int check(const struct mpi_type *etype, const struct mpi_type *filetype, 
 /* Gives the view to the store, which may refuse it: this process finds the runs then. */
 static bool give_to_store(const struct mpi_file *f, const struct pattern *p)
 {
-    int64_t n = f->store->set_view ? pattern_pack(p, 0, NULL, 0) : -1;
+    int64_t n = f->store->set_view && p ? pattern_pack(p, 0, NULL, 0) : -1;
     void *packed = n > 0 ? malloc((size_t)n) : NULL;
     bool given =
         packed && pattern_pack(p, 0, packed, (size_t)n) == n && f->store->set_view(f->fd, packed, (size_t)n) == 0;
@@ -131,11 +131,30 @@ static bool give_to_store(const struct mpi_file *f, const struct pattern *p)
     return given;
 }
 
+/* The same where all members set their views together. One that has none, or an error, sets one that is refused, so
+ * that no other waits for it. A class; after an error the views are what they were. */
+static int give_together(struct mpi_file *f, const struct pattern *p, MPI_Offset displacement, int error)
+{
+    const struct mpi_note own = mpi_noted(error);
+    struct pattern *dense = !p && error == MPI_SUCCESS ? io_dense_pattern(displacement) : NULL;
+    int met = io_meet(f), given;
+
+    if (met != MPI_SUCCESS)
+        given = met;
+    else if (p || dense)
+        given = give_to_store(f, p ? p : dense) ? MPI_SUCCESS : io_error(f->store, f->name);
+    else
+        given = f->store->set_view(f->fd, "", 1) == 0 ? MPI_SUCCESS : io_error(f->store, f->name);
+    if (dense)
+        pattern_free(dense);
+    return error == MPI_SUCCESS ? given : mpi_error_again(&own, error);
+}
+
 void io_drop_view(struct mpi_file *f)
 {
     if (io_collective_drop)
         io_collective_drop(f);
-    if (f->view.by_server)
+    if (f->view.by_server && !f->store->move_together)
         f->store->set_view(f->fd, NULL, 0);
     plan_free(f->view.plan);
     if (f->view.pattern)
@@ -158,19 +177,23 @@ int io_set_view(struct mpi_file *f, MPI_Offset displacement, MPI_Datatype etype,
             result = plan_make_file(p, 0, &plan);
         error = result == 0 ? error : error_of(result);
     }
+    if (f->store->move_together)
+        error = give_together(f, p, displacement, error);
     if (error == MPI_SUCCESS) {
         io_drop_view(f);
-        f->view = (struct io_view){.displacement = displacement,
-                                   .etype = etype,
-                                   .filetype = filetype,
-                                   .etype_bytes = e->size,
-                                   .filetype_bytes = t->size,
-                                   .filetype_extent = t->extent,
-                                   .pattern = p,
-                                   .plan = plan,
-                                   .by_server = p && f->holders == 0 && give_to_store(f, p)};
+        f->view =
+            (struct io_view){.displacement = displacement,
+                             .etype = etype,
+                             .filetype = filetype,
+                             .etype_bytes = e->size,
+                             .filetype_bytes = t->size,
+                             .filetype_extent = t->extent,
+                             .pattern = p,
+                             .plan = plan,
+                             .by_server = f->store->move_together || (p && f->holders == 0 && give_to_store(f, p))};
         f->position = 0;
     } else if (p) {
+        plan_free(plan);
         pattern_free(p);
     }
     return error;
