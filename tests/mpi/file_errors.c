@@ -1,6 +1,6 @@
 /*
- * Errors of files [13.7]: file_errors NAME [PART]. On whatever NAME is, the classes are the same, and the texts have the
- * file's name; where a volume was full, PART, too.
+ * Errors of files [13.7]: file_errors NAME [PART]. On whatever NAME is, the classes are the same, and the texts have
+ * the file's name; where a volume was full, PART, too.
  */
 #include "check_mpi.h"
 
