@@ -109,6 +109,27 @@ Test(mpi, a_line_that_a_full_channel_keeps)
     folder_remove(folder);
 }
 
+/* 10,200 messages of 255 ranks to one with 2 MB. What it notes of those that stay with their senders is what receives
+ * have to know. */
+static const struct guest_end floods[] = {
+    {"8", "in order", 0, "passed\n", ""},
+    {"8", "by sender", 0, "passed\n", ""},
+    {"8", "from the end", 1, NULL,
+     "MPI_Recv on MPI_COMM_WORLD, rank 0 (node 0): MPI_ERR_NO_MEM: no memory: none for a message that comes; "},
+};
+
+RowTest(mpi, floods_of_255_to_one, floods)
+{
+    const struct guest_end *e = &floods[*row];
+    char *folder = folder_new(), *machine = machine_file(folder, atoi(e->dim), 0, "ram_mb = 2;\n");
+
+    outcome_must_be(ncube_run(&(struct ncube_run){
+                        .dim = e->dim, .machine = machine, .program = "guest/mpi_flood", .args = {e->name}}),
+                    e->name, e->status, e->out, e->err);
+    free(machine);
+    folder_remove(folder);
+}
+
 /* The cycles that a node waited in a call, of all its idle ones. */
 static json_int_t waited(const json_t *node, const char *call, const char *communicator)
 {

@@ -147,14 +147,18 @@ void engine_receive_from(struct mpi_request *r, int process, int type, long n)
     r->done = false;
     r->moved = r->coming = 0;
     mpi_under_way++;
+    wire_wanted++;
     while (n >= 0) {
         take_or_handle(r, process, type, n);
-        if (r->done || r->coming > 0)
+        if (r->done || r->coming > 0) {
+            wire_wanted--;
             return;
+        }
         process = r->process;
         type = N_ANY;
         n = trap_read_context(&in.header, ENGINE_MOST_BYTES, &process, &type, mpi_world.group.context);
     }
+    wire_wanted--;
     int rank = process < 0 ? -1 : collect_rank_of(&r->comm->group, process);
     status_set(&r->status, rank, r->tag, 0);
     request_finish(r, mpi_error_of_message(r->comm, n, rank));
@@ -163,7 +167,7 @@ void engine_receive_from(struct mpi_request *r, int process, int type, long n)
 /* While nothing else is under way, nothing need be looked at but what comes from this receive's source. */
 int engine_receive(struct mpi_request *r)
 {
-    if (mpi_under_way > 0 || r->process == mpi_world.process ||
+    if (mpi_under_way > 0 || wire_held > 0 || r->process == mpi_world.process ||
         (r->comm->unexpected.count > 0 && match_find_message(&r->comm->unexpected, r->peer, r->tag))) {
         receive_start(r);
         return engine_wait(r);

@@ -148,7 +148,7 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     struct mpi_comm *c = mpi_find_comm(comm);
     const struct mpi_type *t = mpi_find_type(datatype);
 
-    if (!c || !t || (uintptr_t)buf <= 1 || (unsigned)count > WIRE_EAGER_BYTES || mpi_under_way > 0 ||
+    if (!c || !t || (uintptr_t)buf <= 1 || (unsigned)count > WIRE_EAGER_BYTES || mpi_under_way > 0 || wire_held > 0 ||
         c->unexpected.count > 0 || source < MPI_ANY_SOURCE || source >= c->group.size || tag < MPI_ANY_TAG ||
         !receive_reserve || !mpi_tells(name_of_receive, c))
         return receive_any(buf, count, datatype, source, tag, comm, status);

@@ -21,7 +21,10 @@ static struct mpi_arrival *look(struct mpi_comm *c, int source, int tag, bool wa
     if (source == MPI_PROC_NULL)
         return NULL;
     e = match_find_message(&c->unexpected, source, tag);
-    if (!e && !waits) {
+    if (e)
+        return (struct mpi_arrival *)e;
+    wire_want(source < 0 ? -1 : collect_process(&c->group, source));
+    if (!waits) {
         engine_poll();
         e = match_find_message(&c->unexpected, source, tag);
     }
@@ -29,6 +32,7 @@ static struct mpi_arrival *look(struct mpi_comm *c, int source, int tag, bool wa
         engine_step(true);
         e = match_find_message(&c->unexpected, source, tag);
     }
+    wire_wanted--;
     return (struct mpi_arrival *)e;
 }
 

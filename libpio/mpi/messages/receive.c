@@ -67,6 +67,15 @@ void receive_end(void)
     reserve = NULL;
 }
 
+static long count_kept(void)
+{
+    long n = 0;
+
+    for (int i = 0; i < 2 * COMMS_MAX; i++)
+        n += mpi_world.comm[i] ? mpi_world.comm[i]->unexpected.count : 0;
+    return n;
+}
+
 static struct mpi_arrival *new_arrival(long bytes)
 {
     struct mpi_arrival *m = malloc(sizeof *m + (size_t)bytes);
@@ -76,13 +85,21 @@ static struct mpi_arrival *new_arrival(long bytes)
     m = reserve;
     reserve = NULL;
     if (!m) {
-        mpi_fail(mpi_world.comm[0], mpi_error(MPI_ERR_NO_MEM, "no memory for a message that comes", 0, 0));
+        mpi_fail(mpi_world.comm[0],
+                 mpi_error(MPI_ERR_NO_MEM, "none for a message that comes; %ld wait for a receive", count_kept(), 0));
         mpi_end_job(1); /* the message is lost */
     }
     return m;
 }
 
 /* ---- A message for a receive ---- */
+
+void receive_unpost(struct mpi_comm *c, struct mpi_entry *e)
+{
+    match_remove(&c->posted, e);
+    wire_wanted--;
+}
+#define unpost receive_unpost
 
 static void note_source(struct mpi_request *r, int source, int tag, long bytes)
 {
@@ -134,6 +151,8 @@ void receive_give(struct mpi_request *r, int process, const void *message, long 
         take_short(r, process, (const char *)message + head, length);
     else
         begin_data(r, process, h->number, length);
+    if (kind == WIRE_ASKS && h->is_let)
+        wire_let_came(process);
 }
 
 /* ---- Messages without a receive ---- */
@@ -154,6 +173,8 @@ static void keep(int number, int process, const void *message, long bytes)
                               .room = WIRE_UNIT + (kind == WIRE_ASKS ? 0 : bytes - head),
                               .number = kind == WIRE_SHORT ? 0 : h->number};
     wire_keep(process, m->room);
+    if (kind == WIRE_ASKS && h->is_let)
+        wire_let_came(process);
     memcpy(m->data, (const char *)message + head, (size_t)(bytes - head));
     if (comm) {
         m->entry.source = collect_rank_of(&comm->group, process);
@@ -220,7 +241,7 @@ void receive_message(int number, int process, const void *message, long bytes)
         keep(number, process, message, bytes);
         return;
     }
-    match_remove(&comm->posted, e);
+    unpost(comm, e);
     receive_give((struct mpi_request *)e, process, message, bytes);
 }
 
@@ -268,6 +289,7 @@ void receive_start(struct mpi_request *r)
         receive_arrival(r, (struct mpi_arrival *)m);
     } else {
         match_add(&r->comm->posted, &r->entry);
+        wire_want(r->peer < 0 ? -1 : r->process);
     }
 }
 
@@ -284,7 +306,7 @@ bool receive_cancel(struct mpi_request *r)
 {
     if (r->done || !is_posted(r))
         return false;
-    match_remove(&r->comm->posted, &r->entry);
+    unpost(r->comm, &r->entry);
     status_set(&r->status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     r->status.mpi_cancelled = 1;
     request_finish(r, MPI_SUCCESS);
@@ -362,7 +384,7 @@ void receive_lose(int process, int type)
         next = e->all.next;
         if (e->source != rank && (e->source != MATCH_ANY || given_up > 0))
             continue;
-        match_remove(&comm->posted, e);
+        unpost(comm, e);
         status_set(&((struct mpi_request *)e)->status, rank, e->tag, 0);
         request_finish((struct mpi_request *)e, mpi_error_of_message(comm, -N_EIO, rank));
         given_up++;

@@ -77,6 +77,8 @@ void request_finish(struct mpi_request *r, int error);
 
 /* Begins a receive. */
 void receive_start(struct mpi_request *r);
+/* Takes a receive out of the queue of those that wait for a message. */
+void receive_unpost(struct mpi_comm *c, struct mpi_entry *e);
 /* Receives a message that has been taken out of its queue, and frees it. */
 void receive_arrival(struct mpi_request *r, struct mpi_arrival *m);
 /* Ends one that waits for a message; false: it does not. */

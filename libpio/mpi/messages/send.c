@@ -43,7 +43,7 @@ static void send_to_self(struct mpi_request *r)
                               .bytes = r->bytes,
                               .own = is_kept ? NULL : r};
     if (e) {
-        match_remove(&c->posted, e);
+        receive_unpost(c, e);
         receive_arrival((struct mpi_request *)e, m);
         return;
     }
@@ -96,9 +96,11 @@ static long send_with_data(struct mpi_request *r, struct wire_peer *p)
     return write_message(r, &out, (long)sizeof out.header + r->bytes);
 }
 
-static long send_header(struct mpi_request *r, struct wire_peer *p)
+static long send_header(struct mpi_request *r, struct wire_peer *p, bool is_let)
 {
     describe(r, p, WIRE_ASKS);
+    out.header.is_let = is_let;
+    p->may_ask -= is_let;
     return write_message(r, &out, (long)sizeof out.header);
 }
 
@@ -136,13 +138,13 @@ static long room_for(const struct mpi_request *r)
 static bool send_if_room(struct mpi_request *r, struct wire_peer *p)
 {
     long room = room_for(r);
-    bool asks = r->bytes > wire_eager_bytes || room > p->room;
+    bool is_let = room > p->room, asks = r->bytes > wire_eager_bytes || is_let;
 
-    if (room > p->room && !p->hurry)
+    if (is_let && p->may_ask == 0)
         return false;
     p->room -= asks ? WIRE_UNIT : (int32_t)room;
     if (asks)
-        await_answer(r, send_header(r, p));
+        await_answer(r, send_header(r, p, is_let));
     else if (r->mode == MODE_SYNCHRONOUS)
         await_answer(r, send_with_data(r, p));
     else
@@ -192,7 +194,7 @@ static void send_waiting(int process, struct wire_peer *p)
         next = r->next;
         if (r->process != process)
             continue;
-        if (room_for(r) > p->room && !p->hurry)
+        if (room_for(r) > p->room && p->may_ask == 0)
             return;
         list_remove(&waiting, r);
         r->waits = false;
@@ -231,7 +233,7 @@ void send_continue(int process, const struct wire_control *control)
             result = send_pieces(r, wanted < r->bytes ? wanted : r->bytes, WIRE_DATA + (int)r->number);
         request_finish(r, error_of(r, result));
     }
-    wire_peer(process)->hurry = control->hurry != 0;
+    wire_peer(process)->may_ask += (uint16_t)control->may_ask;
     send_room(process, control->room);
 }
 

@@ -20,11 +20,11 @@
  * latter. Room is given back when the data has been received: in the headers of messages to that process, or, if a
  * quarter of it is owed, by a message WIRE_ROOM. A send without room waits for it.
  *
- * The receive that is to come may be one for a message that waits so. Therefore a receiver in whose memory messages
- * that nobody has received take half of the room tells so (`hurry`), and the sender asks for all that waits: what a
- * receiver notes of messages that ask has no bound but the sends of the program [3.5, progress]. As no message at once
- * takes more than a quarter of the room, and less than a quarter is owed, a send waits for ever only where half is
- * taken.
+ * A receive may be for a message that waits so. Therefore, while a receive or a probe waits, a receiver in whose memory
+ * messages of a sender that nobody has received take half of the room lets that sender ask for some more without room
+ * (`may_ask`), and for twice as many if it then still waits [3.5, progress]. So a flood stays with its senders, and no
+ * more of it is noted than what lies before the message that is wanted. As no message at once takes more than a quarter
+ * of the room, and less than a quarter is owed, a send waits for ever only where half is taken.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ struct wire_long {
     struct wire_header header;
     uint64_t bytes;
     uint32_t number;
-    uint32_t pad;
+    uint32_t is_let; /* WIRE_ASKS: without room, as the receiver lets it */
 };
 
 enum wire_answer { WIRE_ROOM, WIRE_MATCHED, WIRE_ANSWER };
@@ -52,9 +52,9 @@ enum wire_answer { WIRE_ROOM, WIRE_MATCHED, WIRE_ANSWER };
 struct wire_control { /* of type WIRE_CONTROL */
     uint32_t answer;
     uint32_t room;
-    uint32_t number; /* of the message that it answers */
-    uint32_t hurry;  /* 1: messages are to ask instead of waiting for room */
-    uint64_t bytes;  /* WIRE_ANSWER: how many are wanted */
+    uint32_t number;  /* of the message that it answers */
+    uint32_t may_ask; /* so many messages more may ask without room */
+    uint64_t bytes;   /* WIRE_ANSWER: how many are wanted */
 };
 
 #define WIRE_BARE       0x2000
@@ -75,8 +75,10 @@ struct wire_peer {
     int32_t kept;         /* room that messages take which nobody has received */
     uint16_t next_number; /* of a message to it whose data follows */
     uint16_t blocked;     /* sends that wait for room */
-    bool hurry;           /* it has told so */
-    bool hurries;         /* it has been told so */
+    uint16_t may_ask;     /* there, without room */
+    uint16_t let, last;   /* it here: what has not come of it; and how many the last time */
+    bool is_full;         /* half of the room is taken here */
+    bool is_held;         /* it is full, and may not ask */
 };
 
 /* Gives a communicator its number, and bare messages, if it is small. Its group is made. */
@@ -132,6 +134,21 @@ static inline void wire_note(struct wire_peer *p, int process, long bytes)
 
 /* Notes that a message waits for a receive, or, with a negative number, no longer. */
 void wire_keep(int process, long bytes);
+
+extern int wire_wanted; /* receives and probes that wait for a message */
+extern int wire_held;   /* processes that are */
+
+/* Lets those of them ask from which a receive or probe waits for a message: this one; negative: any. */
+void wire_let(int process);
+/* Notes that a message has come which was let ask. */
+void wire_let_came(int process);
+
+static inline void wire_want(int process)
+{
+    wire_wanted++;
+    if (wire_held > 0)
+        wire_let(process);
+}
 
 static inline void wire_release(int process, long bytes)
 {
