@@ -2,7 +2,7 @@
  * The measurements of the thesis on Clusterfile [P3 chapter 8]: the nodes write and then read a matrix of n x n bytes,
  * each its part of it, by one call.
  *
- *   clfbench WAY [n=N] [view=bb|sb|sc|cc|3d] [k=K] [layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES]
+ *   clfbench WAY [n=N] [view=bb|sb|sc|cc|3d] [k=K] [layout=stripe|sb|bs] [servers=Q] [holders=H] [block=BYTES]
  *            [buffer=BYTES] [fresh=1] [managers=M] [cold=1]
  *
  *   WAY        view        servers know the views                     directed    a collective call: disk-directed
@@ -10,7 +10,7 @@
  *              sieve       reads by data sieving; writes as view       cached      a collective call: cache managers
  *   view       (BLOCK,BLOCK), (*,BLOCK), (*,CYCLIC(k)), (CYCLIC(k),CYCLIC(k)); k=0: n / nodes
  *              3d: (BLOCK,BLOCK,BLOCK) of n x n x n items of 16 bytes, as ROMIO's coll_perf has
- *   layout     stripes of 64 KB over all servers, or (*,BLOCK), a subfile for each node
+ *   layout     stripes of 64 KB over all servers, or (*,BLOCK) or (BLOCK,*), a subfile for each node
  *   servers    how many volumes have it; 0: all
  *   holders, block, buffer    struct clf_method's
  *   fresh=1    the first write is timed, else the second, for which the blocks are there
@@ -52,9 +52,9 @@ static const enum clf_way methods[WAYS] = {CLF_WAY_VIEW, CLF_WAY_LIST,      CLF_
 
 static struct {
     enum way way;
-    int n, k, servers, holders, block, buffer, fresh, by_columns, managers, cold;
-    char view[4];
-} o = {.n = 256, .view = "bb"};
+    int n, k, servers, holders, block, buffer, fresh, managers, cold;
+    char view[4], layout[8];
+} o = {.n = 256, .view = "bb", .layout = "stripe"};
 
 static struct group all;
 static int side; /* of the square of nodes */
@@ -72,7 +72,7 @@ static void usage(const char *word)
     if (all.rank == 0)
         fprintf(stderr,
                 "clfbench: '%s'; usage: clfbench view|list|sieve|directed|two-phase|cached [n=N] [view=bb|sb|sc|cc|3d] "
-                "[k=K] [layout=stripe|sb] [servers=Q] [holders=H] [block=BYTES] [buffer=BYTES] [fresh=1] "
+                "[k=K] [layout=stripe|sb|bs] [servers=Q] [holders=H] [block=BYTES] [buffer=BYTES] [fresh=1] "
                 "[managers=M] [cold=1]\n",
                 word);
     exit(2);
@@ -90,10 +90,7 @@ static void read_word(const char *word)
     size_t i = 0;
     char *end;
 
-    o.by_columns |= strcmp(word, "layout=sb") == 0;
-    if (strncmp(word, "layout=", 7) == 0 && (o.by_columns || strcmp(word, "layout=stripe") == 0))
-        return;
-    if (sscanf(word, "view=%3s", o.view) == 1)
+    if (sscanf(word, "view=%3s", o.view) == 1 || sscanf(word, "layout=%7s", o.layout) == 1)
         return;
     while (i < sizeof keys / sizeof *keys && (strncmp(word, keys[i].key, length) != 0 || keys[i].key[length]))
         i++;
@@ -140,6 +137,21 @@ static struct pattern *columns(void)
     return pattern_of(text);
 }
 
+/* NULL: stripes. */
+static struct pattern *layout(void)
+{
+    char text[80];
+
+    if (strcmp(o.layout, "stripe") == 0)
+        return NULL;
+    if (strcmp(o.layout, "sb") == 0)
+        return columns();
+    if (strcmp(o.layout, "bs") != 0)
+        usage(o.layout);
+    sprintf(text, "array %dx%dx1 block,* on %dx1", o.n, o.n, all.size);
+    return pattern_of(text);
+}
+
 static struct pattern *view(void)
 {
     char text[80];
@@ -168,12 +180,12 @@ static char byte_of(int64_t at)
 static int make_file(void)
 {
     const struct clf_place place = {.servers = o.servers, .stripe = STRIPE};
-    struct pattern *layout = o.by_columns ? columns() : NULL;
+    struct pattern *of = layout();
     int fd = -1;
 
-    if (all.rank == 0 && (fd = clf_create(NAME, O_RDWR, 0644, layout, &place)) < 0)
+    if (all.rank == 0 && (fd = clf_create(NAME, O_RDWR, 0644, of, &place)) < 0)
         fail("clf_create");
-    pattern_free(layout);
+    pattern_free(of);
     group_barrier(&all);
     if (all.rank > 0 && (fd = clf_open(NAME, O_RDWR)) < 0)
         fail("clf_open");

@@ -34,8 +34,8 @@ class Study:
         self.cubes = [64, 128] if full else [32, 64]
         self.results = {}
 
-    def run(self, way, n, settings=(), **words):
-        """The lines of both directions."""
+    def run(self, way, n, settings=(), dim=4, **words):
+        """The lines of both directions, of 2 ^ dim nodes."""
         if way == "two-phase" and "block" not in words:
             words["block"] = n * n // NODES  # one range of the file for each node
         if words.get("layout") == "stripe":
@@ -43,12 +43,12 @@ class Study:
         named = ["n=%d" % n] + ["%s=%s" % pair for pair in sorted(words.items())]
         options = [word for setting in settings for word in ("--set", setting)]
         managers = words.get("managers", 0)
-        nodes = ["-d", 5, "-n", NODES] if managers else ["-d", 4]
+        nodes = ["-d", 5, "-n", NODES] if managers else ["-d", dim]
         more = [":", "-n", managers, self.lab.example("pio_cache"), CACHE_KB] if managers else []
         run = self.lab.run(*nodes, *options, self.lab.example("clfbench"), way, *named, *more,
                            machine=self.machine.text, images=BLANK)
         lines = {line["op"]: line for line in run.lines if "mb_s" in line}
-        self.results[(way, *named, *settings)] = list(lines.values())
+        self.results[(way, *named, *settings, *(["dim=%d" % dim] if dim != 4 else []))] = list(lines.values())
         return lines
 
     def count(self, way, n, op, name, **words):
@@ -70,6 +70,45 @@ def percent(part):
 
 def against(value, paper):
     return "the same" if value == paper else difference(value, paper)
+
+
+# ---- Figure 2.9 and Table 6.1
+
+
+def section_requests(x, page):
+    page.paragraph("Figure 2.9: a matrix of 4 x 4 items on two disks, of which each of four processes has one line. "
+                   "Lines and columns are subfiles, of which each disk has every other one.")
+    cases = {"(a) the other way round": "bs", "(b) as the processes have them": "sb"}
+
+    def row(name):
+        line = x.run("view", 4, dim=2, view="sb", layout=cases[name], servers=2)["write"]
+        requests, paper = int(line["requests"]) // 4, 4 if cases[name] == "bs" else 1
+        return [name, str(requests), str(paper), against(requests, paper)]
+
+    page.table("striping|requests of a process|paper|difference", row, list(cases))
+
+
+def section_comparison(x, page):
+    n = x.tables[0]
+    page.paragraph("Table 6.1 in numbers: reads of a matrix of %d x %d bytes by (CYCLIC(n/p), CYCLIC(n/p)) views on "
+                   "stripes. For each byte that the programs want: bytes that servers send, and bytes copied at "
+                   "compute nodes between the program's memory and messages. Bytes of access indices that are sent to "
+                   "servers: once, before the first of n equal reads, and with each of them." % (n, n))
+    each(lambda way: x.run(way, n, view="cc"), [(way,) for way in WAYS])
+
+    def row(way):
+        lines = x.run(way, n, view="cc")
+        read, whole = lines["read"], n * n
+        # clfbench sets the view of an access by oneself anew before it reads
+        before = 0 if way == "two-phase" else int(lines["write"]["view_bytes"])
+        return [WAYS[way], "%.2f" % (int(read["moved"]) / whole), "%.2f" % (int(read["gathered"]) / whole),
+                str(int(read["view_bytes"]) - before), read["lists"], read["requests"], read["calls"]]
+
+    page.table("technique|bytes from servers|copied at nodes|indices, once|with each read|requests|calls", row,
+               list(WAYS))
+    page.items(["Two-phase I/O sends each byte a second time, from the node that has read it to the one that wants it. "
+                "This exchange, its copies, and the views that the nodes tell each other once, where the paper's did "
+                "for each access, are not in the table; the views in it are those that servers have of members."])
 
 
 # ---- Tables 8.1 to 8.3
@@ -421,6 +460,8 @@ def section_claims(x, page):
 
 
 SECTIONS = [
+    ("requests", "Figure 2.9: requests of a process", section_requests),
+    ("comparison", "Table 6.1: four techniques in numbers", section_comparison),
     ("tables", "Tables 8.1 to 8.3", section_tables),
     ("patterns", "Figures 8.1 and 8.2: three patterns", section_patterns),
     ("match", "Figures 8.3 to 8.6: matching layouts", section_match),

@@ -97,6 +97,7 @@ static int64_t sieve(struct clf_open *f, char *buf, int64_t n, int64_t at)
             break;
         x = clf_view_file(f->sight, at + done);
     }
+    clf_counts.gathered += (uint64_t)done;
     plan_free(plan);
     free(window);
     return done > 0 ? done : error;
