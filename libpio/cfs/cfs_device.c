@@ -208,45 +208,9 @@ static int device_path(void *state, char *path, size_t bytes)
     return server_folder_path(PREFIX, f->folder, path, bytes);
 }
 
-static int device_unlink(const char *path)
-{
-    return cfs_file_unlink(name_of(path));
-}
-
-static int device_rename(const char *from, const char *to)
-{
-    return cfs_file_rename(name_of(from), name_of(to));
-}
-
-static int device_mkdir(const char *path, mode_t mode)
-{
-    return cfs_file_mkdir(name_of(path), (uint32_t)mode & 0777);
-}
-
-static int device_rmdir(const char *path)
-{
-    return cfs_file_rmdir(name_of(path));
-}
+SERVER_DEVICE_NAMES(cfs_file_)
 
 const struct ndevice ndevice_cfs = {
     .name = "cfs",
-    .match = match,
-    .open = device_open,
-    .close = device_close,
-    .read = device_read,
-    .write = device_write,
-    .pread = device_pread,
-    .pwrite = device_pwrite,
-    .lseek = device_lseek,
-    .fstat = device_fstat,
-    .ftruncate = device_ftruncate,
-    .fsync = device_fsync,
-    .readdir = device_readdir,
-    .path = device_path,
-    .stat = device_stat,
-    .access = device_access,
-    .unlink = device_unlink,
-    .rename = device_rename,
-    .mkdir = device_mkdir,
-    .rmdir = device_rmdir,
+    SERVER_DEVICE_CALLS,
 };

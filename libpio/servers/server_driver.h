@@ -71,3 +71,30 @@ static inline void server_stat(struct stat *st, const struct file_stat *from, ui
     st->st_mtime = from->mtime_s;
     st->st_ctime = from->ctime_s;
 }
+
+/* The driver's calls on names, by functions of the tree's client that begin with that word, and name_of. */
+#define SERVER_DEVICE_NAMES(client)                                 \
+    static int device_unlink(const char *path)                      \
+    {                                                               \
+        return client##unlink(name_of(path));                       \
+    }                                                               \
+    static int device_rename(const char *from, const char *to)      \
+    {                                                               \
+        return client##rename(name_of(from), name_of(to));          \
+    }                                                               \
+    static int device_mkdir(const char *path, mode_t mode)          \
+    {                                                               \
+        return client##mkdir(name_of(path), (uint32_t)mode & 0777); \
+    }                                                               \
+    static int device_rmdir(const char *path)                       \
+    {                                                               \
+        return client##rmdir(name_of(path));                        \
+    }
+
+/* The calls that both drivers have, in their struct ndevice. */
+#define SERVER_DEVICE_CALLS                                                                                 \
+    .match = match, .open = device_open, .close = device_close, .read = device_read, .write = device_write, \
+    .pread = device_pread, .pwrite = device_pwrite, .lseek = device_lseek, .fstat = device_fstat,           \
+    .ftruncate = device_ftruncate, .fsync = device_fsync, .readdir = device_readdir, .path = device_path,   \
+    .stat = device_stat, .access = device_access, .unlink = device_unlink, .rename = device_rename,         \
+    .mkdir = device_mkdir, .rmdir = device_rmdir
