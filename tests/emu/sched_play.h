@@ -114,6 +114,7 @@ struct counts {
     uint64_t passed_full;           /* stops because no more of them could pass */
     uint64_t posts_full;            /* stops because the list of posts was full */
     uint64_t called;                /* stops because ncube needed the hart */
+    uint64_t batched;               /* grants at whose end ncube need not be woken at once */
     uint64_t same;                  /* turns of a loop that were found the same */
     uint64_t paused;                /* pauses of the scheduler */
 };

@@ -54,6 +54,8 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op)
         futex_wait(&s->go, last, FUTEX_FOREVER);
     if (__atomic_load_n(&a->play->over, __ATOMIC_SEQ_CST))
         pthread_exit(NULL);
+    if (s->batched)
+        count(&a->play->counts.batched);
     a->clock = s->base_cycles;
     if (s->budget_cycles > a->longest)
         a->longest = s->budget_cycles;

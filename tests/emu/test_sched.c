@@ -49,6 +49,7 @@ Test(sched, effects_are_in_order_of_time)
         cr_assert_gt(p->logged, HARTS);
         play_expect_order(p, "ahead");
         play_expect_interrupts(p, "ahead");
+        cr_expect_gt(p->counts.batched, 0, "seed %u: without a signal, harts of short runs are batched", seed);
         cr_assert(p->ended[0], "seed %u: hart 0 waits for nobody and must have ended", seed);
         play_free(p);
     }
