@@ -410,6 +410,20 @@ static void returned_errors(void)
     MPI_Finalize();
 }
 
+/* The last rank takes another one for the root of the first call, which is that of the second: it may not get the data
+ * of that one. */
+static void another_root(void)
+{
+    int value = rank;
+
+    begin();
+    for (int root = 0; root < 2; root++) {
+        MPI_Bcast(&value, 1, MPI_INT, rank == size - 1 ? 1 : root, MPI_COMM_WORLD);
+        check(rank < size - 1, "data of another call");
+    }
+    MPI_Finalize();
+}
+
 static const struct test_case cases[] = {{"receive from each other", receive_from_each_other},
                                          {"synchronous to each other", synchronous_to_each_other},
                                          {"different collectives", different_collectives},
@@ -437,6 +451,7 @@ static const struct test_case cases[] = {{"receive from each other", receive_fro
                                          {"a shorter part", a_shorter_part},
                                          {"nonblocking counts differ", nonblocking_counts_differ},
                                          {"no root", no_root},
+                                         {"another root", another_root},
                                          {"flood", flood},
                                          {"last first", last_first},
                                          {"forgotten", forgotten},

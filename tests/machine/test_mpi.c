@@ -63,6 +63,7 @@ static const struct end {
     {{"2", "nonblocking counts differ", 1, NULL, "MPI_Ibcast on MPI_COMM_WORLD, rank 1 (node 1): MPI_ERR_TRUNCATE"},
      NULL},
     {{"2", "no root", 125, NULL, "nodes 1-3: each waits in MPI_Ibcast, communicator 'MPI_COMM_WORLD'\n"}, NULL},
+    {{"2", "another root", 125, NULL, "node 3 waits in MPI_Bcast, root 1, communicator 'MPI_COMM_WORLD'\n"}, NULL},
     {{"2", "rank dies", 123, NULL, "node 3 has been dead since 0.200000 s"}, "{ node = 3; from_us = 200000; }"},
     {{"2", "rank dies", 125, NULL, "nodes 0-3: each waits in MPI_Allreduce, communicator 'MPI_COMM_WORLD'\n"},
      "{ node = 3; from_us = 200000; until_us = 400000; }"},

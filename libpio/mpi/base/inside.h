@@ -10,6 +10,7 @@
  *   WIRE_CONTROL            answers, and room given back
  *   WIRE_DATA + n           data of message n of this sender, in pieces, for which the receiver has asked
  *   COLLECTIVE_TYPE(c, op)  a collective call of communicator c; a wildcard does not match these
+ *   BROADCAST_TYPE(c, ..)   a broadcast; nor these
  */
 #pragma once
 
@@ -30,7 +31,6 @@
 enum collective {
     COLLECTIVE_END, /* of communicator 0: group_free, in MPI_Finalize */
     COLLECTIVE_BARRIER,
-    COLLECTIVE_BCAST,
     COLLECTIVE_REDUCE,
     COLLECTIVE_ALLREDUCE,
     COLLECTIVE_GATHER,
@@ -43,10 +43,15 @@ enum collective {
     COLLECTIVE_EXSCAN,
     COLLECTIVE_REDUCE_SCATTER,
     COLLECTIVE_MAKE,
-    COLLECTIVE_IBCAST,
     COLLECTIVE_CALLS = 16
 };
 #define COLLECTIVE_TYPE(number, op) ((int)TYPE_COLLECTIVE + COLLECTIVE_CALLS * (number) + (op))
+/* Of a broadcast: the nth of its kind in the communicator, so that what another root has sent is not taken for the data
+ * of a later call. It may be NB, a nonblocking one. */
+#define BROADCASTS 8
+#define BROADCAST_TYPE(number, nb, nth) \
+    (COLLECTIVE_TYPE(COMMS_MAX + (number), (nb) ? BROADCASTS : 0) + (int)((nth) % BROADCASTS))
+_Static_assert(2 * BROADCASTS == COLLECTIVE_CALLS && COLLECTIVE_TYPE(2 * COMMS_MAX, 0) <= 0x10000, "there are types");
 _Static_assert(2 * COMMS_MAX <= WIRE_CONTROL, "two types for each communicator");
 _Static_assert(WIRE_DATA + WIRE_NUMBERS == (int)TYPE_COLLECTIVE && COLLECTIVE_TYPE(COMMS_MAX, 0) <= 0x10000,
                "types do not overlap");
@@ -90,6 +95,7 @@ struct mpi_comm {
     struct attribute *attributes; /* keyvals.c */
     struct topology *topology;    /* topology.c */
     uint32_t next_tag;            /* of a shadow: of the next schedule */
+    uint32_t broadcasts[2];       /* blocking, and nonblocking ones of one message */
     char name[MPI_MAX_OBJECT_NAME] __attribute__((aligned(8))); /* as a record for ncube gets it (mpi_tell_other) */
 };
 

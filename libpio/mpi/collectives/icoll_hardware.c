@@ -20,7 +20,7 @@ static struct mpi_list takes;
 
 static int type_of(const struct mpi_request *r)
 {
-    return COLLECTIVE_TYPE(r->comm->number, COLLECTIVE_IBCAST);
+    return (int)r->number;
 }
 
 /* Takes the message, which is there or is to be waited for. */
@@ -117,9 +117,9 @@ int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_R
     status_set(&r->status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     mpi_under_way++;
     *request = r->handle;
+    r->number = (uint32_t)BROADCAST_TYPE(c->number, true, c->broadcasts[1]++);
     if (c->group.rank == root) {
-        int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_IBCAST);
-        long result = trap_cwrite(buf, bytes, N_PROCESS(N_DEST_ALL, c->group.procid), type, c->group.context);
+        long result = trap_cwrite(buf, bytes, N_PROCESS(N_DEST_ALL, c->group.procid), type_of(r), c->group.context);
 
         request_finish(r, result < 0 ? mpi_error_of_message(c, result, -1) : MPI_SUCCESS);
         return MPI_SUCCESS;
