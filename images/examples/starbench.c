@@ -3,7 +3,8 @@
  * one in each call, to a parallel file.
  *
  *   starbench write|read nb|cb|ib|pio [vps=N] [doubles=K] [disks=D] [cb=BYTES] [ib=BYTES] [pointers=2|6|14]
- *             [superblock=BYTES] [buffers=N] [trust=1] [general=1] [order=0|1|2] [grid=1] [view=1] [phase=I/N]
+ *             [superblock=BYTES] [buffers=N] [trust=1] [general=1] [order=0|1|2] [grid=1] [view=1] [way=1|2|3]
+ *             [phase=I/N]
  *
  *   nb, cb, ib    begins no faster than that (struct cs_options in <cstar.h>); reading, the file was written so
  *   pio           no parallel file: each call is each node's part of the row by pio_pwrite or pio_pread, and a barrier
@@ -12,6 +13,7 @@
  *   order=1, 2    ib: the virtual processors of a node in descending order, or scattered, with calls for each alone
  *   grid=1        a square of virtual processors, over a grid of nodes with two rows (vps is a square, nodes are even)
  *   view=1        pio: a node's runs of a row are one request, by pio_setview
+ *   way=1, 2, 3   nb, cb: rows go directly, through views, in two phases (enum cs_way in <cstar.h>)
  *   phase=I/N     begins I / N of a revolution of a disk later
  *
  * The time is that from the first call on until the file is closed, the greatest of all nodes. Data is made before, and
@@ -41,7 +43,7 @@ static const char *const kind_names[KINDS] = {"nb", "cb", "ib", "pio"};
 
 static struct {
     enum kind kind;
-    int writes, vps, doubles, disks, trust, general, order, grid, view, phase, phases;
+    int writes, vps, doubles, disks, trust, general, order, grid, view, way, phase, phases;
     struct cs_options options;
 } o = {.vps = 65536, .doubles = 64, .phases = 1};
 
@@ -55,7 +57,7 @@ static void usage(const char *what)
         fprintf(stderr,
                 "starbench: '%s'; usage: starbench write|read nb|cb|ib|pio [vps=N] [doubles=K] [disks=D] [cb=BYTES] "
                 "[ib=BYTES] [pointers=2|6|14] [superblock=BYTES] [buffers=N] [trust=1] [general=1] [order=0|1|2] "
-                "[grid=1] [view=1] [phase=I/N]\n",
+                "[grid=1] [view=1] [way=1|2|3] [phase=I/N]\n",
                 what);
     exit(2);
 }
@@ -79,6 +81,7 @@ static void read_word(const char *word)
                 {"order", &o.order},
                 {"grid", &o.grid},
                 {"view", &o.view},
+                {"way", &o.way},
                 {"cb", &o.options.cb_block},
                 {"ib", &o.options.ib_block},
                 {"pointers", &o.options.dir_pointers},
@@ -116,6 +119,7 @@ static void read_arguments(int argc, char **argv)
     o.options.layout = &layout;
     o.options.least = o.kind < PIO ? (enum cs_mode)o.kind : CS_NB;
     o.options.trust = o.trust;
+    o.options.way = (enum cs_way)o.way;
 }
 
 static int side_of_square(void)

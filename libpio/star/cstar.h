@@ -112,6 +112,7 @@ struct cs_par {
 
 typedef struct cs_file CS_FILE;
 enum cs_mode { CS_NB, CS_CB, CS_IB };
+enum cs_way { CS_WAY_CHOSEN, CS_DIRECTLY, CS_VIEWED, CS_TWO_PHASES }; /* that rows go */
 
 struct cs_options {     /* 0 or NULL: the default */
     int cb_block;       /* b_CB, bytes per VP of a collective buffer, 1 - 65536: 8 */
@@ -120,6 +121,7 @@ struct cs_options {     /* 0 or NULL: the default */
      * most 1 MB, divided by those of a block and by the 4 * (dir_pointers + 2) of an entry: a block of the layout, or a
      * little more; pieces of that size that are kept when reading: 2. A file with an IB segment keeps its own. */
     int ib_block, dir_pointers, superblock, read_buffers;
+    enum cs_way way; /* rows go this way, to measure it: CS_WAY_CHOSEN, as they are */
     bool trust; /* no detection, no reduction: the caller warrants that all is as for CS_NB, and that no node fails */
     /* Without a map; its names stay as they are until cs_fclose. NULL: of a new file 32768 bytes to a block, and the
      * defaults of <pio.h>; of one that exists its own. */
@@ -214,7 +216,8 @@ struct cs_counts {
     long superblocks[2];        /* of data and directory read, of data written, by this node */
     long directory_superblocks; /* written by it; and those that it has read back to link the entries in them */
     long linked_superblocks;
-    long exchanged_rows; /* those that went in two phases, between the nodes first */
+    long exchanged_rows; /* those that went in two phases, between the nodes first; and through views of the file */
+    long viewed_rows;
 };
 const struct cs_counts *cs_fcounts(CS_FILE *f); /* local; of this node, since it was opened; valid until cs_fclose */
 

@@ -1,9 +1,11 @@
 /*
- * Moves rows of blocks between all nodes and a file: the one place where data pass [P4 1, 4.1].
+ * Moves rows of blocks between all nodes and a file: the one place where data pass [P4 1, 4.1]. In one of three ways,
+ * which the shape decides; the bytes in the file are the same:
  *
- * Directly: each node reads or writes its part, where all these are one run of at least a striping unit. Else in two
- * phases (del Rosario, Bordawekar, Choudhary 1993): the nodes exchange parts, so that each reads or writes whole
- * striping units, unit u node u mod P. The bytes in the file are the same.
+ *   directly        the VPs of a node follow each other: a request of each node
+ *   in two phases   else (del Rosario, Bordawekar, Choudhary 1993): the nodes exchange parts, so that each reads or
+ *                   writes whole striping units, unit u node u mod P
+ *   viewed          to measure it: pio_setview, a request of each node for all its runs
  */
 #pragma once
 
@@ -14,8 +16,11 @@
  * others may have moved theirs. */
 int star_move_row(struct cs_file *f, bool writes, int64_t at, int64_t block, char *part);
 
-/* Whether rows of such blocks go directly. */
-bool star_moves_directly(const struct cs_file *f, int64_t block);
+/* The same of this node's part alone, directly, run by run. Not collective. */
+int star_move_own(struct cs_file *f, bool writes, int64_t at, int64_t block, char *part);
 
-/* Frees what two phases have of the file. */
+/* The way that rows of the file go. */
+enum cs_way star_way_of(const struct cs_file *f);
+
+/* Frees what views and two phases have of the file. In local mode. */
 void star_exchange_free(struct cs_file *f);

@@ -106,6 +106,15 @@ long star_shape_local(const struct cs_shape *s, long number)
     return local;
 }
 
+long star_shape_run(const struct cs_shape *s, long i)
+{
+    long n = s->is_one_run ? s->local - i : 1;
+
+    while (i + n < s->local && cs_number(s, i + n) == cs_number(s, i) + n)
+        n++;
+    return n;
+}
+
 bool star_shape_same(const struct cs_shape *a, const struct cs_shape *b)
 {
     return a->rank == b->rank && memcmp(a->extent, b->extent, (size_t)a->rank * sizeof *a->extent) == 0;

@@ -30,6 +30,9 @@ int star_shape_make(int rank, const long *extent, const int *grid, int nodes, in
 /* The local number of a VP; -1: it is another node's. */
 long star_shape_local(const struct cs_shape *s, long number);
 
+/* How many VPs of this node, from local number i on, have numbers that follow each other. */
+long star_shape_run(const struct cs_shape *s, long i);
+
 /* Whether both have the same extents. */
 bool star_shape_same(const struct cs_shape *a, const struct cs_shape *b);
 

@@ -27,7 +27,7 @@ void star_flush_behind(struct cs_file *f)
     char *full = f->buffer;
 
     star_settle(f);
-    if (f->is_bad || !star_moves_directly(f, row.block)) {
+    if (f->is_bad || !f->shape->is_one_run || star_way_of(f) != CS_DIRECTLY) {
         star_flush(f);
     } else {
         int64_t at = row.file + f->shape->first * row.block, bytes = f->shape->local * row.block;

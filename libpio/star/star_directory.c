@@ -33,16 +33,6 @@ static void put_word(unsigned char *at, uint32_t word)
     memcpy(__builtin_assume_aligned(at, 4), &word, sizeof word);
 }
 
-/* How many VPs from local number i on have numbers that follow each other. */
-static long run_of(const struct cs_file *f, long i)
-{
-    long n = 1;
-
-    while (i + n < f->shape->local && cs_number(f->shape, i + n) == cs_number(f->shape, i) + n)
-        n++;
-    return n;
-}
-
 /* ---- .first ---- */
 
 static void take_first(const struct cs_file *f, struct star_vp *vp, const unsigned char *at)
@@ -68,7 +58,7 @@ int star_directory_begin(struct cs_file *f)
     int error = all ? 0 : -ENOMEM;
 
     for (long i = 0, n; !error && i < local; i += n) {
-        n = run_of(f, i);
+        n = star_shape_run(f->shape, i);
         int64_t got = f->store->read(f->first_handle, all, n * FIRST_BYTES, cs_number(f->shape, i) * FIRST_BYTES);
 
         f->counts.requests[0]++;
@@ -266,7 +256,7 @@ static int put_first(struct cs_file *f)
     int error = all ? 0 : -ENOMEM;
 
     for (long i = 0, n; !error && i < local; i += n) {
-        n = run_of(f, i);
+        n = star_shape_run(f->shape, i);
         for (long k = 0; k < n; k++) {
             const struct star_vp *vp = &f->ib->vp[i + k];
             unsigned char *at = all + k * FIRST_BYTES;

@@ -27,10 +27,11 @@ struct cs_file {
     struct star_segments segments;
     char reason[STAR_REASON_BYTES];
     enum cs_mode least, mode;
-    int64_t at;     /* every VP's offset */
-    bool is_at_end; /* every VP's EOF */
-    int error;      /* of this node, until cs_clearerr; 0, or a negative errno */
-    int64_t good;   /* what this node has failed to write begins at that VP's offset */
+    enum cs_way way; /* that rows go whatever they are; CS_WAY_CHOSEN: as they are */
+    int64_t at;      /* every VP's offset */
+    bool is_at_end;  /* every VP's EOF */
+    int error;       /* of this node, until cs_clearerr; 0, or a negative errno */
+    int64_t good;    /* what this node has failed to write begins at that VP's offset */
     /* The collective buffer: a row's blocks of this node's VPs, one after the other. NULL: none yet. */
     char *buffer;
     int64_t buffer_block; /* bytes of a block that it has room for */
@@ -41,7 +42,7 @@ struct cs_file {
     bool holds, is_dirty;
     bool is_bad;                    /* what it holds could not be read, so it is not written */
     struct star_row row;            /* that the buffer holds */
-    struct star_exchange *exchange; /* of rows in two phases (row_move.c), or NULL */
+    struct star_exchange *exchange; /* of rows that do not go directly (row_move.c), or NULL */
     /* Independent buffers; star_ib.h. The numbers are those of the .meta */
     struct star_ib *ib; /* NULL: none yet */
     bool all_ib;        /* all nodes have gone to IB together */

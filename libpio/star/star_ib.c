@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/star/row_move.h"
 #include "libpio/star/star_copy.h"
 #include "libpio/star/star_nodes.h"
 #include "libpio/star/star_transfer.h"
@@ -20,20 +21,14 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- Entering and leaving ---- */
 
-/* Writes this node's blocks of the collective buffer, run by run: nobody else need come. */
+/* Writes this node's blocks of the collective buffer: nobody else need come. */
 static void write_own_row(struct cs_file *f)
 {
-    const struct cs_shape *s = f->shape;
-
     star_settle(f);
-    for (long i = 0, n; f->holds && f->is_dirty && i < s->local; i += n) {
-        for (n = 1; i + n < s->local && cs_number(s, i + n) == cs_number(s, i) + n;)
-            n++;
-        int64_t written = f->is_bad ? -EIO
-                                    : f->store->write(f->handle, f->buffer + i * f->row.block, n * f->row.block,
-                                                      f->row.file + cs_number(s, i) * f->row.block);
-        f->counts.requests[1]++;
-        star_note(f, written < 0 ? (int)written : 0, f->row.at);
+    if (f->holds && f->is_dirty) {
+        int error = f->is_bad ? -EIO : star_move_own(f, true, f->row.file, f->row.block, f->buffer);
+
+        star_note(f, error, f->row.at);
     }
     star_drop(f);
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "libpio/star/detect.h"
+#include "libpio/star/row_move.h"
 #include "libpio/star/scopes.h"
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
@@ -100,11 +101,13 @@ static int take_options(struct cs_file *f, const struct cs_options *o)
     if (!o)
         return 0;
     if (o->cb_block < 0 || o->cb_block > STAR_CB_BLOCK_MAX || (int)o->least < CS_NB || o->least > CS_IB ||
-        (o->layout && o->layout->map) || take_ib_options(f, o) < 0)
+        (int)o->way < CS_WAY_CHOSEN || o->way > CS_TWO_PHASES || (o->layout && o->layout->map) ||
+        take_ib_options(f, o) < 0)
         return -EINVAL;
     if (o->cb_block > 0)
         f->segments.cb_block = o->cb_block;
     f->least = o->least;
+    f->way = o->way;
     f->is_trusted = o->trust;
     f->has_layout = o->layout != NULL;
     if (o->layout)
@@ -365,6 +368,7 @@ static int close_handles(struct cs_file *f)
 {
     int *handle[] = {&f->handle, &f->first_handle, &f->directory_handle}, error = 0;
 
+    star_exchange_free(f);
     for (int k = 0; k < 3; k++) {
         int result = *handle[k] >= 0 ? f->store->close(*handle[k]) : 0;
 

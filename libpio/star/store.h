@@ -19,6 +19,8 @@
 #define STAR_UNIX_PREFIX "unix:"
 #define STAR_NEW_SUFFIX  ".meta.new"
 
+struct pattern;
+
 struct star_store {
     /* flags: O_RDONLY, O_WRONLY or O_RDWR, with O_CREAT, O_TRUNC. Returns a handle. */
     int (*open)(const char *name, int flags, const struct pio_layout *layout);
@@ -33,6 +35,8 @@ struct star_store {
     /* The same of reads. */
     int (*read_start)(int handle, void *buf, int64_t bytes, int64_t at);
     int64_t (*read_end)(int number);
+    /* From here on the handle has the bytes of that element alone, one after the other. NULL: there are no views. */
+    int (*set_view)(int handle, const struct pattern *p, int element);
     int64_t (*size)(int handle);
     int (*truncate)(int handle, int64_t bytes);
     int (*sync)(int handle); /* what has been written survives a crash */

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libpio/file/file.h"
 #include "libpio/file/store.h"
 #include "libpio/file/transport.h"
+#include "libpio/map/pattern.h"
 #include "libpio/star/store.h"
 
 static int64_t result_of(int64_t result)
@@ -80,6 +82,18 @@ static int start_read(int handle, void *buf, int64_t bytes, int64_t at)
 static int64_t end_transfer(int number)
 {
     return result_of(pio_iowait(number));
+}
+
+static int set_view(int handle, const struct pattern *p, int element)
+{
+    int64_t bytes = pattern_pack(p, element, NULL, 0);
+    char *packed = bytes < 0 ? NULL : malloc((size_t)bytes);
+    int error = bytes < 0 ? (int)bytes : packed ? (int)pattern_pack(p, element, packed, (size_t)bytes) : -ENOMEM;
+
+    if (error >= 0)
+        error = (int)result_of(pio_setview(handle, packed, (size_t)bytes));
+    free(packed);
+    return error;
 }
 
 static int64_t size_of_handle(int handle)
@@ -208,6 +222,7 @@ const struct star_store star_store_pio = {
     .write_end = end_transfer,
     .read_start = start_read,
     .read_end = end_transfer,
+    .set_view = set_view,
     .size = size_of_handle,
     .truncate = truncate_handle,
     .sync = sync_handle,

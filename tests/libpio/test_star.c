@@ -91,6 +91,7 @@ Test(star, random_programs_are_like_one_file_for_each_vp, .init = make_folder, .
         for (int i = 0; i < 15; i++) {
             struct cs_options o = {.least = (enum cs_mode)(i % 4 % 3),
                                    .cb_block = 1 + seed % 11,
+                                   .way = (enum cs_way)(i / 3 % 4), /* no views here: two phases */
                                    .ib_block = seed % 5 ? 8 << seed % 4 : 0,
                                    .dir_pointers = (int[]){0, 2, 6, 14}[seed % 4],
                                    .read_buffers = seed % 3,

@@ -54,10 +54,11 @@ static void compare_streams(struct unstar *u, int seed, const char *about)
 
 static const struct random_case {
     const char *nodes[2]; /* -d or -n */
-    const char *least, *block, *grid;
+    const char *least, *block, *grid, *way;
 } random_cases[] = {
-    {{"-d", "0"}, "0", "1024", "0"}, {{"-d", "1"}, "1", "64", "0"},   {{"-d", "3"}, "0", "64", "0"},
-    {{"-n", "3"}, "0", "1000", "0"}, {{"-n", "7"}, "2", "1024", "0"}, {{"-d", "3"}, "0", "256", "1"},
+    {{"-d", "0"}, "0", "1024", "0", "0"}, {{"-d", "1"}, "1", "64", "0", "0"},   {{"-d", "3"}, "0", "64", "0", "3"},
+    {{"-n", "3"}, "0", "1000", "0", "2"}, {{"-n", "7"}, "2", "1024", "0", "0"}, {{"-d", "3"}, "0", "256", "1", "0"},
+    {{"-n", "6"}, "1", "512", "1", "1"},
 };
 
 DrawnRowTest(star, random_programs_are_like_one_file_for_each_vp, random_cases, 2)
@@ -71,7 +72,7 @@ DrawnRowTest(star, random_programs_are_like_one_file_for_each_vp, random_cases, 
         struct ncube_run r = {.dim = by_dim ? c->nodes[1] : NULL,
                               .machine = machine,
                               .program = PROGRAM,
-                              .args = {"random program", "/x", "4", text, c->least, c->block, c->grid}};
+                              .args = {"random program", "/x", "4", text, c->least, c->block, c->grid, c->way}};
 
         if (!by_dim) {
             r.options[0] = "-n";
