@@ -130,10 +130,15 @@ static bool finished(void *ctx)
     return ((struct play *)ctx)->broken != NULL;
 }
 
-/* A message is sent from outside: it starts now. */
+/* A message is sent from outside: it starts now, and comes later than every trap that has passed. */
 static void disturb(struct play *p)
 {
-    arrive_at(p, play_draw(&p->drawn) % HARTS, sched_now(p->sched) + MESSAGE_CYCLES, HARTS);
+    uint64_t arrival = sched_now(p->sched) + MESSAGE_CYCLES;
+
+    for (uint32_t h = 0; h < HARTS; h++)
+        cr_assert_lt(__atomic_load_n(&p->passed_cycles[h], __ATOMIC_SEQ_CST), arrival,
+                     "seed %u: hart %u has passed a trap after what comes in a pause", p->cast->seed, h);
+    arrive_at(p, play_draw(&p->drawn) % HARTS, arrival, HARTS);
 }
 
 static bool arm_is_clear(void *ctx, uint32_t hart)

@@ -134,6 +134,7 @@ struct play {
     struct entry *log;
     uint32_t logged, log_most;
     unsigned asked, pauses;
+    uint64_t passed_cycles[HARTS]; /* the last trap that has passed, or CAUSES that has found none */
     bool pause_wanted;
     uint64_t drawn;     /* by what disturbs */
     const char *broken; /* a rule that the scheduler has found broken; NULL: none */

@@ -183,6 +183,7 @@ static bool pass(struct player *a, bool is_causes, uint64_t quiet_cycles)
                                                    .user_since = s->user_since,
                                                    .instructions = a->instructions,
                                                    .entry_cycles = s->entry_cycles};
+    __atomic_store_n(&a->play->passed_cycles[a->hart], a->clock, __ATOMIC_SEQ_CST);
     __atomic_store_n(&s->passed, s->passed + 1, __ATOMIC_SEQ_CST);
     count(is_causes ? &a->play->counts.passed_causes : &a->play->counts.passed);
     if (s->posts == 0)
