@@ -256,6 +256,20 @@ Test(config, nas_conf_is_the_machine_of_the_paper)
     config_free(&config);
 }
 
+/* The volume of the metadata is named by its number among the servers'. */
+Test(config, of_clusterfile_tells_programs_its_servers)
+{
+    char text[500];
+
+    cr_assert_eq(config_load(&config, "images/machines/clusterfile.conf", NULL, error, sizeof error), 0, "%s", error);
+    topo_striped_text(&config.topo, text, sizeof text);
+    cr_expect_str_eq(text,
+                     "/clf df00 df01 df02 df03 df04 df05 df06 df07 df08 df09 df10 df11 df12 df13 df14 df15: 0 16384.0 "
+                     "16385.0 16386.0 16387.0 16388.0 16389.0 16390.0 16391.0 16392.0 16393.0 16394.0 16395.0 16396.0 "
+                     "16397.0 16398.0 16399.0\n");
+    config_free(&config);
+}
+
 Test(config, images_start_at_the_machine_files_folder_or_where_one_says)
 {
     static const struct {
