@@ -69,7 +69,7 @@ const struct option_line machine_lines[] = {
     {0}};
 
 const struct option_line machine_watch_lines[] = {
-    {"gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results", OPTION_OWN,
+    {"gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); same results", OPTION_OWN,
      .take = options_take_gdb},
     {"core", "DIR", "if the program crashes, write a core file for each node to DIR; slow, same results",
      TO(OPTION_FOLDER, core_dir)},

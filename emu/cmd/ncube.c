@@ -53,7 +53,7 @@ static const struct option_line boot_machine_lines[] = {
      NODE_MAX_DIM, .letter = 'd'},
     {OPTION_MACHINE_WORD},
     {OPTION_TABLE(machine_file_lines, 0)},
-    {"gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results", OPTION_OWN,
+    {"gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); same results", OPTION_OWN,
      .take = options_take_gdb},
     {0}};
 
