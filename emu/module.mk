@@ -41,7 +41,7 @@ EMU_LIBS := -lconfig -lelf -ldw -ljansson -lz -lm -lext2fs -lcom_err -lncurses -
 $(EMU): $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/cmd/ncube.c \
     emu/nhost/%,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) \
     libpio/file/map.c libpio/file/layout.c libpio/group/two_phase.c libpio/group/two_phase_window.c \
-    $(filter-out %/star_modes.c %/store_pio.c,$(wildcard libpio/star/*.c)))
+    $(filter-out %/star_modes.c %/star_scalar.c %/store_pio.c,$(wildcard libpio/star/*.c)))
 	$(call say,AR,$@)
 	rm -f $@
 	$(AR) rcs $@ $^

@@ -10,6 +10,7 @@
 bool CS__everywhere;
 
 void (*star_each_ends)(void);
+void (*star_scalar_files)(bool are_usable);
 
 static struct cs_scope_ *innermost;
 static long current_vp;
@@ -28,8 +29,11 @@ struct cs_scope_ *cs_enter_(struct cs_scope_ *scope)
     scope->outer = innermost;
     if (scope->kind != CS_SCOPE_WITH)
         scope->shape = star_current_shape();
-    if (scope->kind == CS_SCOPE_EACH && !star_is_elemental())
+    if (scope->kind == CS_SCOPE_EACH && !star_is_elemental()) {
+        if (star_scalar_files)
+            star_scalar_files(false);
         star_modes_local();
+    }
     innermost = scope;
     note_everywhere();
     return scope;
@@ -41,6 +45,8 @@ void cs_leave_(struct cs_scope_ *scope)
     if (scope->kind == CS_SCOPE_EACH && !star_is_elemental()) {
         if (star_each_ends)
             star_each_ends();
+        if (star_scalar_files)
+            star_scalar_files(true);
         star_modes_global();
     }
     note_everywhere();
@@ -102,6 +108,8 @@ void star_scopes_end(void)
 {
     if (star_is_elemental() && star_each_ends)
         star_each_ends();
+    if (star_is_elemental() && star_scalar_files)
+        star_scalar_files(true);
     innermost = NULL;
     note_everywhere();
 }

@@ -46,18 +46,6 @@ static void flush_all(void)
     }
 }
 
-FILE *cs_sfopen(const char *name, const char *type)
-{
-    if (star_group.size == 0 || star_is_elemental()) {
-        star_fail(-EINVAL);
-        return NULL;
-    }
-    FILE *f = fopen(name, type); /* outside of CS_EACH the mode is global */
-    if (!f)
-        star_fail_at(name, "", -errno);
-    return f;
-}
-
 FILE *cs_vp(CS_FILE *file)
 {
     static const cookie_io_functions_t functions = {read_stream, write_stream, NULL, close_stream};

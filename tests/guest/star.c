@@ -162,6 +162,63 @@ static void scalar_file(void)
     nlocal();
 }
 
+/* Every call on it is refused, at those nodes which make it. */
+static void refuse_scalar(FILE *f, long vp)
+{
+    char line[64];
+
+    errno = 0;
+    check(fprintf(f, "VP %ld\n", vp) < 0 && errno == EINVAL, "fprintf: %s", strerror(errno));
+    errno = 0;
+    check(putc('x', f) == EOF && errno == EINVAL, "putc: %s", strerror(errno));
+    errno = 0;
+    check(fwrite(line, 1, sizeof line, f) == 0 && errno == EINVAL, "fwrite: %s", strerror(errno));
+    errno = 0;
+    check(fseek(f, 0, SEEK_SET) != 0 && errno == EINVAL, "fseek: %s", strerror(errno));
+    errno = 0;
+    check(getc(f) == EOF && errno == EINVAL && ferror(f), "getc: %s", strerror(errno));
+    check(!fgets(line, sizeof line, f) && !feof(f), "fgets has read");
+    check_equal(fread(line, 1, sizeof line, f), 0);
+}
+
+/* A scalar FILE in CS_EACH, where nodes make different calls, is an error; afterwards it is as it was: with what was
+ * in its buffer, and a character that was pushed back. */
+static void scalar_in_each(void)
+{
+    file_name();
+    struct cs_shape *s = cs_shape(1, (const long[]){11});
+    FILE *f = cs_sfopen("//df00/notes", "w+"), *gone = cs_sfopen("//df00/gone", "w");
+    char line[64];
+
+    check(f && gone, "%s", strerror(errno));
+    fprintf(f, "line 1\n");
+    CS_WITH(s)
+    {
+        CS_EACH(i)
+        if (cs_number(s, i) % 2)
+            refuse_scalar(f, cs_number(s, i));
+        fprintf(f, "line 2\n");
+        rewind(f);
+        check(fgets(line, sizeof line, f) && strcmp(line, "line 1\n") == 0, "%s", line);
+        check_equal(ungetc('L', f), 'L');
+        CS_EACH(i)
+        if (cs_number(s, i) == 3) {
+            refuse_scalar(f, 3);
+            errno = 0;
+            check(fclose(gone) == EOF && errno == EINVAL, "%s", strerror(errno));
+        }
+        check(fgets(line, sizeof line, f) && strcmp(line, "Lline 2\n") == 0, "%s", line);
+        check(!fgets(line, sizeof line, f) && feof(f), "%s", line);
+    }
+    check_equal(fclose(f), 0);
+    check(fprintf(gone, "it is not\n") > 0 && fclose(gone) == 0, "%s", strerror(errno));
+    f = cs_sfopen("//df00/notes", "r");
+    check(f && fread(line, 1, sizeof line, f) == 14, "%s", strerror(errno));
+    check_equal(fclose(f), 0);
+    cs_shape_free(s);
+    nlocal();
+}
+
 /* Some nodes only: the others do something else. */
 static void part_of_the_nodes(void)
 {
@@ -457,6 +514,7 @@ static const struct test_case cases[] = {
     {"many files", many_files},
     {"exact", exact},
     {"scalar file", scalar_file},
+    {"scalar in each", scalar_in_each},
     {"random program", random_program},
     {"doubles", doubles},
     {"finds doubles", finds_doubles},

@@ -255,6 +255,17 @@ Test(star, a_scalar_file_is_written_once_and_lines_by_each_vp)
     folder_remove(folder);
 }
 
+Test(star, a_scalar_file_in_elemental_code_is_an_error)
+{
+    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+
+    must_pass(machine, "-n", "4", "scalar in each");
+    must_pass(machine, "-n", "1", "scalar in each");
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(star, a_node_in_exit_is_the_others_error)
 {
     char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
