@@ -249,7 +249,7 @@ void star_directory_cut(struct cs_file *f, long i, int64_t j)
 
 /* ---- The end ---- */
 
-static int put_first(struct cs_file *f)
+int star_directory_put_first(struct cs_file *f)
 {
     long local = f->shape->local;
     unsigned char *all = malloc((size_t)local * FIRST_BYTES + 1);
@@ -298,8 +298,6 @@ int star_directory_end(struct cs_file *f, int64_t *used)
         error = star_entries_link(f);
     if (!error)
         error = star_entries_flush(f);
-    if (!error)
-        error = put_first(f);
     *used = star_entries_used(f);
     return error;
 }

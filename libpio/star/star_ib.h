@@ -195,8 +195,9 @@ int star_directory_hold(struct cs_file *f, long i, int64_t j);
 int star_directory_placed(struct cs_file *f, long i, int64_t j);
 /* The stream ends before block j, which has been lost. */
 void star_directory_cut(struct cs_file *f, long i, int64_t j);
-/* Writes entries and .first; *used: one more than the highest superblock of the directory. */
+/* Writes entries; *used: one more than the highest superblock of the directory. Then .first can be written. */
 int star_directory_end(struct cs_file *f, int64_t *used);
+int star_directory_put_first(struct cs_file *f);
 
 /* ---- star_entries.c ---- */
 

@@ -449,6 +449,45 @@ static int finish(struct cs_file *f, int64_t good)
     return error < 0 ? error : star_put_meta(f, &m);
 }
 
+/* Node 0 makes the part, if it is not there. */
+static int make_part(struct cs_file *f, const char *suffix, int *handle)
+{
+    int error = star_agree_on(star_group.rank == 0 ? star_open_part(f, suffix, O_RDWR | O_CREAT, handle) : 0);
+
+    return error ? error : star_agree_on(star_open_part(f, suffix, O_RDWR, handle));
+}
+
+/* Node 0 sees to it that what all have written survives a crash, as finish does for parts that are still open. */
+static int leave_part(struct cs_file *f, int *handle)
+{
+    int error = *handle >= 0 && star_group.rank == 0 ? f->store->sync(*handle) : 0;
+    int closed = *handle >= 0 ? f->store->close(*handle) : 0;
+
+    *handle = -1;
+    return star_agree_on(error < 0 ? error : closed < 0 ? closed : 0);
+}
+
+/* Where there are too few descriptors for three parts: one after the other. The data have been written, so the
+ * descriptors of these serve. */
+static int write_directory_in_turn(struct cs_file *f, int64_t *used)
+{
+    if (f->ib)
+        star_blocks_settle(f);
+    if (f->first_handle >= 0) /* some nodes have it: the others could not open it */
+        f->store->close(f->first_handle);
+    f->first_handle = -1;
+    int error = leave_part(f, &f->handle);
+    if (!error)
+        error = make_part(f, ".dir", &f->directory_handle);
+    if (!error)
+        error = star_agree_on(f->ib ? star_directory_end(f, used) : 0);
+    if (!error)
+        error = leave_part(f, &f->directory_handle);
+    if (!error)
+        error = make_part(f, ".first", &f->first_handle);
+    return !error && f->ib ? star_directory_put_first(f) : error;
+}
+
 /* The directory of an IB segment: node 0 makes the files, if they are not there. */
 static int write_directory(struct cs_file *f)
 {
@@ -457,9 +496,12 @@ static int write_directory(struct cs_file *f)
 
     if (!error)
         error = star_agree_on(open_directory(f, O_RDWR));
-    if (error)
+    if (error && error != -EMFILE)
         return error;
-    error = f->ib ? star_directory_end(f, &used) : 0;
+    if (error)
+        error = write_directory_in_turn(f, &used);
+    else if (f->ib && !(error = star_directory_end(f, &used)))
+        error = star_directory_put_first(f);
     struct star_vote vote = {.call = STAR_STEP, .error = error, .has_vps = true, .good = -used};
     vote.bytes_most = f->ib ? star_blocks_used(f) : f->superblocks;
     error = star_agree(&vote);

@@ -477,6 +477,36 @@ static void no_place_for_a_directory(struct cs_shape *s, int most)
     check_equal(cs_fclose(f[0]), 0);
 }
 
+/* Files that are closed in IB while there is no descriptor for .first; of the second nor for .dir, as a VP has written
+ * alone. */
+static void no_place_for_the_end(struct cs_shape *s, int most)
+{
+    CS_FILE *f[FILES_MOST];
+
+    options.least = CS_NB;
+    open_most("w", f, most);
+    CS_EACH(i) check(fprintf(cs_vp(f[1]), "VP %ld", cs_number(s, i)) > 0, "%s", strerror(errno));
+    check_equal(cs_fclose(f[1]), 0);
+    CS_EACH(i) fprintf(cs_vp(f[0]), "%ld,", cs_number(s, i));
+    check_equal(write_file(f[0], s, 7), 1); /* in IB: all hear of it, and .dir gets the last place */
+    check_equal(cs_fclose(f[0]), 0);
+    for (int k = 2; k < most; k++)
+        check_equal(cs_fclose(f[k]), 0);
+    for (int k = 0; k < 2; k++) {
+        check((f[k] = open_file("r", k)) != NULL, "file %d: %s", k, strerror(errno));
+        CS_EACH(i)
+        {
+            long x, vp = -1;
+
+            check(fscanf(cs_vp(f[k]), k == 0 ? "%ld," : "VP %ld", &vp) == 1, "VP %ld", cs_number(s, i));
+            check_equal(vp, cs_number(s, i));
+            check(k == 1 || (fread(&x, sizeof x, 1, cs_vp(f[k])) == 1 && x == 700 + vp), "VP %ld", vp);
+        }
+        check_equal(cs_fclose(f[k]), 0);
+    }
+    options.least = CS_IB;
+}
+
 /* Files of IB are three PIO files, when they are read. */
 static void most_of_ib(struct cs_shape *s, int most)
 {
@@ -503,6 +533,7 @@ static void many_files(void)
         most_of_nb(s, (int)number_of(2));
         options.least = CS_IB;
         no_place_for_a_directory(s, (int)number_of(2));
+        no_place_for_the_end(s, (int)number_of(2));
         most_of_ib(s, (int)number_of(3));
     }
     cs_shape_free(s);
