@@ -424,6 +424,67 @@ static void another_root(void)
     MPI_Finalize();
 }
 
+enum rooted { SCATTER, SCATTERV, GATHER, GATHERV, REDUCE };
+
+/* The same of others: rank 2 of 4 takes 3 for the root of the first call, and roots are 0 and 1 in turn; whoever has a
+ * result has that of the call. */
+static void another_root_of(enum rooted call)
+{
+    int own, all[4], counts[] = {1, 1, 1, 1}, displs[] = {0, 1, 2, 3};
+    MPI_Comm c = MPI_COMM_WORLD;
+
+    begin();
+    for (int n = 0; n < 14; n++) {
+        int root = n == 0 && rank == 2 ? 3 : n % 2;
+
+        for (int i = 0; i < 4; i++)
+            all[i] = 100 * n + 10 * rank + i;
+        own = 100 * n + rank;
+        if (call == SCATTER)
+            MPI_Scatter(all, 1, MPI_INT, &own, 1, MPI_INT, root, c);
+        else if (call == SCATTERV)
+            MPI_Scatterv(all, counts, displs, MPI_INT, &own, 1, MPI_INT, root, c);
+        else if (call == GATHER)
+            MPI_Gather(&own, 1, MPI_INT, all, 1, MPI_INT, root, c);
+        else if (call == GATHERV)
+            MPI_Gatherv(&own, 1, MPI_INT, all, counts, displs, MPI_INT, root, c);
+        else
+            MPI_Reduce(&own, all, 1, MPI_INT, MPI_SUM, root, c);
+        if (call <= SCATTERV)
+            check_equal(own, 100 * n + 10 * root + rank);
+        else if (rank == root && call <= GATHERV)
+            check_equal(all[2], 100 * n + 2);
+        else if (rank == root)
+            check_equal(all[0], 400 * n + 6);
+    }
+    MPI_Finalize();
+}
+
+static void another_root_scatter(void)
+{
+    another_root_of(SCATTER);
+}
+
+static void another_root_scatterv(void)
+{
+    another_root_of(SCATTERV);
+}
+
+static void another_root_gather(void)
+{
+    another_root_of(GATHER);
+}
+
+static void another_root_gatherv(void)
+{
+    another_root_of(GATHERV);
+}
+
+static void another_root_reduce(void)
+{
+    another_root_of(REDUCE);
+}
+
 static const struct test_case cases[] = {{"receive from each other", receive_from_each_other},
                                          {"synchronous to each other", synchronous_to_each_other},
                                          {"different collectives", different_collectives},
@@ -452,6 +513,11 @@ static const struct test_case cases[] = {{"receive from each other", receive_fro
                                          {"nonblocking counts differ", nonblocking_counts_differ},
                                          {"no root", no_root},
                                          {"another root", another_root},
+                                         {"another root, scatter", another_root_scatter},
+                                         {"another root, scatterv", another_root_scatterv},
+                                         {"another root, gather", another_root_gather},
+                                         {"another root, gatherv", another_root_gatherv},
+                                         {"another root, reduce", another_root_reduce},
                                          {"flood", flood},
                                          {"last first", last_first},
                                          {"forgotten", forgotten},

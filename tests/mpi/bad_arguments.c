@@ -114,6 +114,7 @@ static void collective_calls(void)
     IS(MPI_Allreduce(x, y, 1, MPI_INT, MPI_MINLOC, C), OP);
     IS(MPI_Allreduce(x, y, 1, MPI_INT, MPI_OP_NULL, C), OP);
     IS(MPI_Scan(x, y, -1, MPI_INT, MPI_SUM, C), COUNT);
+    IS(MPI_Reduce_scatter_block(x, y, -1, MPI_INT, MPI_SUM, C), COUNT);
     IS(MPI_Op_free(&op), OP);
     IS(MPI_Ibcast(x, 1, MPI_INT, size, C, &(MPI_Request){MPI_REQUEST_NULL}), ROOT);
     IS(MPI_Ibcast(x, 1, MPI_INT, 0, C, NULL), ARG);

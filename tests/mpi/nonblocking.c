@@ -161,6 +161,11 @@ static void other_buffers(void)
     for (int i = 0; i < N; i++)
         check_equal(b[2 * i], 2 * i);
     check_equal(b[1], rank == size - 1 ? 1 : -1);
+    /* A type of one's own on each side */
+    MPI_Ibcast(b, rank == 0 ? N : 1, rank == 0 ? MPI_INT : gaps, 0, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    for (int i = 0; i < N && rank > 0; i++)
+        check_equal(b[2 * i], i % 2 == 0 ? i : -1);
 
     for (int i = 0; i < size; i++)
         c[i] = i == rank ? 100 + i : -1;

@@ -10,7 +10,7 @@
  *   WIRE_CONTROL            answers, and room given back
  *   WIRE_DATA + n           data of message n of this sender, in pieces, for which the receiver has asked
  *   COLLECTIVE_TYPE(c, op)  a collective call of communicator c; a wildcard does not match these
- *   BROADCAST_TYPE(c, ..)   a broadcast; nor these
+ *   mpi_rooted_type(c, op)  a collective call with a root; nor these
  */
 #pragma once
 
@@ -31,12 +31,7 @@
 enum collective {
     COLLECTIVE_END, /* of communicator 0: group_free, in MPI_Finalize */
     COLLECTIVE_BARRIER,
-    COLLECTIVE_REDUCE,
     COLLECTIVE_ALLREDUCE,
-    COLLECTIVE_GATHER,
-    COLLECTIVE_GATHERV,
-    COLLECTIVE_SCATTER,
-    COLLECTIVE_SCATTERV,
     COLLECTIVE_ALLGATHER,
     COLLECTIVE_ALLTOALL,
     COLLECTIVE_SCAN,
@@ -46,12 +41,17 @@ enum collective {
     COLLECTIVE_CALLS = 16
 };
 #define COLLECTIVE_TYPE(number, op) ((int)TYPE_COLLECTIVE + COLLECTIVE_CALLS * (number) + (op))
-/* Of a broadcast: the nth of its kind in the communicator, so that what another root has sent is not taken for the data
- * of a later call. It may be NB, a nonblocking one. */
-#define BROADCASTS 8
-#define BROADCAST_TYPE(number, nb, nth) \
-    (COLLECTIVE_TYPE(COMMS_MAX + (number), (nb) ? BROADCASTS : 0) + (int)((nth) % BROADCASTS))
-_Static_assert(2 * BROADCASTS == COLLECTIVE_CALLS && COLLECTIVE_TYPE(2 * COMMS_MAX, 0) <= 0x10000, "there are types");
+enum rooted {
+    ROOTED_BCAST,
+    ROOTED_REDUCE,
+    ROOTED_GATHER,
+    ROOTED_GATHERV,
+    ROOTED_SCATTER,
+    ROOTED_SCATTERV,
+    ROOTED_IBCAST
+};
+#define ROOTED_STEP 7 /* from the types of a call to those of the next one: odd, and as many as there are kinds */
+_Static_assert(ROOTED_IBCAST < ROOTED_STEP && COLLECTIVE_TYPE(2 * COMMS_MAX, 0) <= 0x10000, "there are types");
 _Static_assert(2 * COMMS_MAX <= WIRE_CONTROL, "two types for each communicator");
 _Static_assert(WIRE_DATA + WIRE_NUMBERS == (int)TYPE_COLLECTIVE && COLLECTIVE_TYPE(COMMS_MAX, 0) <= 0x10000,
                "types do not overlap");
@@ -95,11 +95,19 @@ struct mpi_comm {
     struct attribute *attributes; /* keyvals.c */
     struct topology *topology;    /* topology.c */
     uint32_t next_tag;            /* of a shadow: of the next schedule */
-    uint32_t broadcasts[2];       /* blocking, and nonblocking ones of one message */
+    uint32_t rooted;              /* grows with each collective call that has a root */
     char name[MPI_MAX_OBJECT_NAME] __attribute__((aligned(8))); /* as a record for ncube gets it (mpi_tell_other) */
 };
 
 enum mpi_phase { MPI_NOT_YET, MPI_RUNS, MPI_OVER };
+
+/* The type of the next call with a root, of one kind. It has the number of the call: so what a member has sent which
+ * takes another one for the root is not taken for the data of a later call. */
+static inline int mpi_rooted_type(struct mpi_comm *c, enum rooted op)
+{
+    c->rooted += ROOTED_STEP;
+    return COLLECTIVE_TYPE(COMMS_MAX + c->number, 0) + (int)((c->rooted + op) % COLLECTIVE_CALLS);
+}
 
 struct mpi_world {
     struct mpi_comm *comm[2 * COMMS_MAX]; /* by number; then their shadows, which schedules use */

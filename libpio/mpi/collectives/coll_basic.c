@@ -35,7 +35,7 @@ static int broadcast(struct mpi_comm *c, void *buf, int count, const struct mpi_
         return mpi_error(MPI_ERR_NO_MEM, "no memory for %ld bytes", bytes, 0);
     if (!t->is_dense && g->rank == root)
         mpi_pack(t, count, buf, 0, bytes, data);
-    int type = BROADCAST_TYPE(c->number, false, c->broadcasts[0]++);
+    int type = mpi_rooted_type(c, ROOTED_BCAST);
     int error = collective_error(c, pace_broadcast(g, data, (int)bytes, collect_place(g, root), type));
     if (!t->is_dense && g->rank != root && error == MPI_SUCCESS)
         mpi_unpack(t, count, buf, 0, bytes, data);

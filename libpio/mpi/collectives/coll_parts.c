@@ -85,7 +85,8 @@ static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *a
 {
     struct group *g = engine_group(c);
     bool is_root = g->rank == root, packs = is_root && !are_side_by_side(all);
-    int *list = malloc((size_t)g->size * sizeof *list), place = collect_place(g, root), result;
+    int few[COLLECTIVE_FEW], *list = g->size <= COLLECTIVE_FEW ? few : malloc((size_t)g->size * sizeof *list);
+    int place = collect_place(g, root), result;
     char *packed = packs ? malloc((size_t)bytes * (size_t)g->size + 1) : is_root ? all->buf : NULL;
     int error = list && (packed || !packs) ? MPI_SUCCESS : no_memory((long)bytes * g->size);
 
@@ -95,16 +96,17 @@ static int move_equal(struct mpi_comm *c, void *part, int bytes, struct parts *a
         if (packs && scatters)
             pack_all(all, g->size, packed);
         if (scatters)
-            result = pace_scatter(g, packed, part, list, place, COLLECTIVE_TYPE(c->number, COLLECTIVE_SCATTER));
+            result = pace_scatter(g, packed, part, list, place, mpi_rooted_type(c, ROOTED_SCATTER));
         else
-            result = pace_gather(g, part, packed, list, place, COLLECTIVE_TYPE(c->number, COLLECTIVE_GATHER));
+            result = pace_gather(g, part, packed, list, place, mpi_rooted_type(c, ROOTED_GATHER));
         error = collective_error(c, result);
     }
     if (error == MPI_SUCCESS && packs && !scatters)
         unpack_all(all, g->size, packed);
     if (packs)
         free(packed);
-    free(list);
+    if (list != few)
+        free(list);
     return error;
 }
 
@@ -136,7 +138,7 @@ static int move_unequal(struct mpi_comm *c, const struct own *own, struct parts 
                         bool in_place)
 {
     struct group *g = engine_group(c);
-    int type = COLLECTIVE_TYPE(c->number, scatters ? COLLECTIVE_SCATTERV : COLLECTIVE_GATHERV), most = 0;
+    int type = mpi_rooted_type(c, scatters ? ROOTED_SCATTERV : ROOTED_GATHERV), most = 0;
     int result = pace_unequal(g, scatters ? 1 : g->size, type), place = collect_place(g, root);
 
     if (result >= 0 && g->rank != root)
@@ -144,7 +146,7 @@ static int move_unequal(struct mpi_comm *c, const struct own *own, struct parts 
                           : collect_give(g, place, own->data, own->bytes, type);
     if (result < 0 || g->rank != root)
         return collective_error(c, result);
-    for (int i = 0; i < g->size; i++)
+    for (int i = 0; i < g->size && !all->type->is_dense; i++)
         most = parts_bytes(all, i) > most ? parts_bytes(all, i) : most;
     char *packed = all->type->is_dense ? NULL : malloc((size_t)most + 1);
     if (!packed && !all->type->is_dense)

@@ -68,7 +68,7 @@ int reduction_reduce(struct mpi_comm *c, const struct reduction *r, int root)
 {
     struct group *g = engine_group(c);
     const struct collect_reduction x = reduction_for_collect(r);
-    int type = COLLECTIVE_TYPE(c->number, COLLECTIVE_REDUCE);
+    int type = mpi_rooted_type(c, ROOTED_REDUCE);
 
     if (r->commutes)
         return collective_error(c, pace_reduce(g, &x, collect_place(g, root), type));
@@ -99,13 +99,14 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 {
     struct mpi_comm *c = mpi_find_comm(comm);
     char few[REDUCTION_FEW_BYTES] __attribute__((aligned(16)));
-    struct reduction r = {.few = few};
+    struct reduction r;
 
     MPI_ENTER("Reduce", c, root, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
     ICOLL_IF_INTER(c, icoll_reduce(c, sendbuf, recvbuf, count, datatype, op, root, &error));
     bool is_root = c->group.rank == root;
+    r.few = few;
     int error = check_root(c, root);
     if (error == MPI_SUCCESS && sendbuf == MPI_IN_PLACE && !is_root)
         error = mpi_error(MPI_ERR_BUFFER, "MPI_IN_PLACE, not at the root", 0, 0);
@@ -128,12 +129,13 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 {
     struct mpi_comm *c = mpi_find_comm(comm);
     char few[REDUCTION_FEW_BYTES] __attribute__((aligned(16)));
-    struct reduction r = {.few = few};
+    struct reduction r;
 
     MPI_ENTER("Allreduce", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
     ICOLL_IF_INTER(c, icoll_all_reduce(c, sendbuf, recvbuf, count, datatype, op, &error));
+    r.few = few;
     int error = reduction_check(&r, sendbuf, recvbuf, count, datatype, op, true);
     if (error == MPI_SUCCESS)
         error = reduction_begin(&r, count);

@@ -9,6 +9,8 @@
 #include "libpio/group/pacing.h"
 #include "libpio/mpi/collectives/icoll.h"
 
+#define NO_COUNTS INT_MIN /* NULL for the counts */
+
 /* ---- Scans ---- */
 
 static int scan(struct mpi_comm *c, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -66,9 +68,9 @@ static int reduce_and_scatter(struct mpi_comm *c, const void *sendbuf, void *rec
     struct group *g = engine_group(c);
     struct reduction r = {0}, own;
     long all = 0;
-    int *bytes = NULL;
+    int few[COLLECTIVE_FEW], *bytes = few;
 
-    if (!counts && count == -1)
+    if (!counts && count == NO_COUNTS)
         return mpi_error(MPI_ERR_ARG, "NULL for the counts", 0, 0);
     for (int i = 0; i < g->size; i++) {
         int n = counts ? counts[i] : count;
@@ -86,7 +88,7 @@ static int reduce_and_scatter(struct mpi_comm *c, const void *sendbuf, void *rec
     if (error == MPI_SUCCESS)
         error = reduction_begin(&r, (int)all);
     if (error == MPI_SUCCESS) {
-        bytes = malloc((size_t)g->size * sizeof *bytes);
+        bytes = g->size <= COLLECTIVE_FEW ? few : malloc((size_t)g->size * sizeof *bytes);
         error = bytes ? error : mpi_error(MPI_ERR_NO_MEM, "no memory for a list of %ld parts", g->size, 0);
     }
     if (error == MPI_SUCCESS) {
@@ -103,7 +105,8 @@ static int reduce_and_scatter(struct mpi_comm *c, const void *sendbuf, void *rec
     own.bytes = own.element_bytes * own.count;
     if (error == MPI_SUCCESS)
         reduction_write(&own, recvbuf, r.room);
-    free(bytes);
+    if (bytes != few)
+        free(bytes);
     free(r.memory);
     return error;
 }
@@ -116,8 +119,9 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     MPI_ENTER("Reduce_scatter", c, MPI_NO_PEER, MPI_NO_PEER);
     if (!c)
         return mpi_fail_comm(comm);
-    ICOLL_IF_INTER(c, icoll_reduce_scatter(c, sendbuf, recvbuf, recvcounts, recvcounts ? 0 : -1, datatype, op, &error));
-    return mpi_leave(c, reduce_and_scatter(c, sendbuf, recvbuf, recvcounts, recvcounts ? 0 : -1, datatype, op));
+    ICOLL_IF_INTER(
+        c, icoll_reduce_scatter(c, sendbuf, recvbuf, recvcounts, recvcounts ? 0 : NO_COUNTS, datatype, op, &error));
+    return mpi_leave(c, reduce_and_scatter(c, sendbuf, recvbuf, recvcounts, recvcounts ? 0 : NO_COUNTS, datatype, op));
 }
 MPI_NAME(Reduce_scatter);
 

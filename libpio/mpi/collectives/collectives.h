@@ -3,6 +3,8 @@
 
 #include "libpio/mpi/messages/request.h"
 
+#define COLLECTIVE_FEW 64 /* ranks: a list of their lengths is no memory to ask for */
+
 /* What a result of collect.h is as a class. */
 static inline int collective_error(struct mpi_comm *c, int result)
 {

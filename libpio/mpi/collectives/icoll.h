@@ -34,6 +34,9 @@ struct schedule *icoll_reduce_scatter(struct mpi_comm *c, const void *sendbuf, v
  * class. */
 bool icoll_can_send_to_all(struct mpi_comm *c, const struct mpi_type *t, int count);
 int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_Request *request);
+/* The same of data that is not dense at this member, though it may be at others. */
+int icoll_send_packed_to_all(struct mpi_comm *c, void *buf, int count, const struct mpi_type *t, int root,
+                             MPI_Request *request);
 
 int schedule_run(struct schedule *s, int error) ICOLL;
 

@@ -91,7 +91,8 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
         return mpi_fail_comm(comm);
     const struct mpi_type *t = check_broadcast(c, buffer, count, datatype, root, &error);
     if (error == MPI_SUCCESS && !c->local && icoll_can_send_to_all(c, t, count))
-        return mpi_leave(c, icoll_send_to_all(c, buffer, t->size * count, root, request));
+        return mpi_leave(c, t->is_dense ? icoll_send_to_all(c, buffer, t->size * count, root, request)
+                                        : icoll_send_packed_to_all(c, buffer, count, t, root, request));
     struct schedule *s = icoll_broadcast(c, buffer, count, datatype, root, &error);
     return mpi_leave(c, schedule_begin(s, error, request));
 }

@@ -23,12 +23,27 @@ static int type_of(const struct mpi_request *r)
     return (int)r->number;
 }
 
+/* Of a receive whose data is not dense: r->type. */
+static __attribute__((noinline)) int take_packed(struct mpi_request *r)
+{
+    void *data = malloc((size_t)r->bytes + 1);
+    int result = data ? engine_take(r->process, data, r->bytes, type_of(r)) : -N_ENOMEM;
+
+    if (result >= 0)
+        mpi_unpack(r->type, r->count, r->buf, 0, r->bytes, data);
+    free(data);
+    return result;
+}
+
 /* Takes the message, which is there or is to be waited for. */
 static void take(struct mpi_request *r)
 {
-    int result = engine_take(r->process, r->buf, r->bytes, type_of(r));
+    int result = r->type ? take_packed(r) : engine_take(r->process, r->buf, r->bytes, type_of(r));
 
-    list_remove(&takes, r);
+    if (takes.first == takes.last) /* mostly */
+        takes = (struct mpi_list){NULL, NULL};
+    else
+        list_remove(&takes, r);
     request_finish(r, result < 0 ? mpi_error_of_message(r->comm, result, collect_rank_of(&r->comm->group, r->process))
                                  : MPI_SUCCESS);
 }
@@ -91,13 +106,13 @@ bool icoll_can_send_to_all(struct mpi_comm *c, const struct mpi_type *t, int cou
     struct group *g = &c->group;
     long bytes = t->size * count;
 
-    return g->has_broadcast && g->size > 1 && t->is_dense && bytes <= STREAM_HARDWARE_BYTES && pace_allows(g, bytes);
+    return g->has_broadcast && g->size > 1 && bytes <= STREAM_HARDWARE_BYTES && pace_allows(g, bytes);
 }
 
 /* The root sends last: a message that finds its reader waiting costs it an interrupt less. */
 int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_Request *request)
 {
-    int error = receive_prepare();
+    int error = receive_reserve ? MPI_SUCCESS : receive_prepare();
 
     if (error == MPI_SUCCESS && !request)
         error = mpi_error(MPI_ERR_ARG, "no place for the request", 0, 0);
@@ -109,6 +124,7 @@ int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_R
     r->mode = MODE_SCHEDULE;
     r->comm = c;
     r->buf = buf;
+    r->type = NULL;
     r->bytes = bytes;
     r->name = mpi_call.name;
     r->peer = r->tag = MPI_NO_PEER;
@@ -117,7 +133,7 @@ int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_R
     status_set(&r->status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     mpi_under_way++;
     *request = r->handle;
-    r->number = (uint32_t)BROADCAST_TYPE(c->number, true, c->broadcasts[1]++);
+    r->number = (uint32_t)mpi_rooted_type(c, ROOTED_IBCAST);
     if (c->group.rank == root) {
         long result = trap_cwrite(buf, bytes, N_PROCESS(N_DEST_ALL, c->group.procid), type_of(r), c->group.context);
 
@@ -129,4 +145,27 @@ int icoll_send_to_all(struct mpi_comm *c, void *buf, long bytes, int root, MPI_R
     mpi_look_for_takes = look_for_takes;
     list_add(&takes, r);
     return MPI_SUCCESS;
+}
+
+int icoll_send_packed_to_all(struct mpi_comm *c, void *buf, int count, const struct mpi_type *t, int root,
+                             MPI_Request *request)
+{
+    long bytes = t->size * count;
+    bool sends = c->group.rank == root;
+    void *data = sends ? malloc((size_t)bytes + 1) : buf;
+
+    if (!data && sends)
+        return mpi_error(MPI_ERR_NO_MEM, "no memory for %ld bytes", bytes, 0);
+    if (sends)
+        mpi_pack(t, count, buf, 0, bytes, data);
+    int error = icoll_send_to_all(c, data, bytes, root, request);
+    if (sends) {
+        free(data);
+    } else if (error == MPI_SUCCESS) {
+        struct mpi_request *r = requests_find(*request);
+
+        r->type = t;
+        r->count = count;
+    }
+    return error;
 }

@@ -125,6 +125,7 @@ struct collect_reduction reduction_for_collect(const struct reduction *r)
 int reduction_find(struct reduction *r, MPI_Op op)
 {
     r->operation = mpi_predefined_operation(op, r->type->basic);
+    r->function = NULL;
     r->commutes = true;
     if (r->operation)
         return MPI_SUCCESS;
