@@ -249,7 +249,7 @@ int main(void)
 E2
 mpicc -o sends sends.c && mpirun -d 3 --trace=trace.txt ./sends
 same "8 bytes are one message" 1 "$(grep -c ' send .*tag=0x282000 bytes=8 context=5' trace.txt)"
-same "100,000 bytes to all are a broadcast for each 32 KB" 4 "$(grep -c ' send .*tag=0x28c000' trace.txt)"
+same "100,000 bytes to all are a broadcast for each 32 KB" 4 "$(grep -c ' send .*tag=0x28c007' trace.txt)"
 
 # ---- How large programs become
 
