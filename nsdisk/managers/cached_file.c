@@ -185,7 +185,8 @@ static uint32_t kb_most(void)
 void cached_count(struct manager_counts *told)
 {
     peers_count(told);
-    told->cache = data_cache_counts(volume.data);
+    told->cache = *data_cache_counts_place(volume.data); /* after each message: the cache is not gone through */
+    told->cache.drive = 0;
     told->read = read_bytes;
     told->written = written_bytes;
     told->kb_most = kb_most();
