@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "emu/base/host.h"
@@ -158,9 +159,23 @@ static const struct star_store images = {
     .get_meta = image_get_meta,
 };
 
+/* A FIFO or a device is no part of a file: to open it could take for ever. */
+static int host_open(const char *name, int flags, const struct pio_layout *layout)
+{
+    struct stat st;
+
+    if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
+        return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+    return star_store_unix.open(name, flags, layout);
+}
+
 const struct star_store *star_store_of(const char **name)
 {
-    return is_in_images(name) ? &images : &star_store_unix;
+    static struct star_store host;
+
+    host = star_store_unix;
+    host.open = host_open;
+    return is_in_images(name) ? &images : &host;
 }
 
 /* ---- Reading ---- */

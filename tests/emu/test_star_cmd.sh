@@ -118,6 +118,12 @@ refused "no machine" 2 "give its file with -m" show pio:/kept
 refused "no such file in the images" 1 "pio:/none: has no .meta" -m machine.conf cat pio:/none 0
 printf 'star 1\n' >bad.meta
 refused "a damaged .meta" 1 "bad.meta: is not the description of a parallel file" show bad
+for part in '' .meta .first; do cp kept$part special$part; done
+mkfifo special.dir
+refused "a part is a FIFO" 1 "special.dir: Invalid argument" cat special 0
+rm special.dir
+mkdir special.dir
+refused "a part is a folder" 1 "special.dir: Is a directory" cat special 0
 cp kept short
 cp kept.meta short.meta
 cp kept.first short.first
