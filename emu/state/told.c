@@ -27,22 +27,13 @@ static bool read_record(struct machine *m, uint32_t index, uint32_t *where, stru
     return true;
 }
 
-static bool read_call(struct machine *m, uint32_t index, struct abi_call *call)
+/* Keeps what a cache manager on the node, whose record lies there, has counted until it began to wait. */
+static void keep_counts(struct machine *m, uint32_t index, uint32_t at, const struct abi_call *call)
 {
-    uint32_t at;
-
-    return read_record(m, index, &at, call) && call->call[0] != '\0';
-}
-
-/* Keeps what a cache manager on the node has counted until it began to wait. */
-static void keep_counts(struct machine *m, uint32_t index)
-{
-    struct abi_call call;
     struct manager_counts counts;
-    uint32_t at;
 
-    if (m->calls && read_record(m, index, &at, &call) && call.counts == sizeof counts &&
-        unread_read(m, index, VERTEX_WINDOW_VA + at + sizeof call, &counts, sizeof counts))
+    if (m->calls && call->counts == sizeof counts &&
+        unread_read(m, index, VERTEX_WINDOW_VA + at + sizeof *call, &counts, sizeof counts))
         stats_calls_keep(m->calls, index, &counts);
 }
 
@@ -67,10 +58,10 @@ static void add_wait(const struct machine *m, uint32_t index, char *text, size_t
         snprintf(text + used, bytes - used, ", %s", wait + sizeof "waits " - 1);
 }
 
-/* What the node's wait is; false: none that is told of. */
-static bool read_wait(struct machine *m, uint32_t index, struct abi_call *call, char *text, size_t bytes)
+/* What the node's wait is, of its record; false: none that is told of. */
+static bool describe_wait(struct machine *m, uint32_t index, const struct abi_call *call, char *text, size_t bytes)
 {
-    if (!read_call(m, index, call) || !ncu_may_wait_in(m->ncu, index, call->context))
+    if (call->call[0] == '\0' || !ncu_may_wait_in(m->ncu, index, call->context))
         return false;
     snprintf(text, bytes, "waits in %s", call->call);
     add(text, bytes, "%s%s", call->tag == ABI_CALL_NONE ? ", root " : call->sends ? " to " : " from ", call->peer);
@@ -86,8 +77,9 @@ static bool read_wait(struct machine *m, uint32_t index, struct abi_call *call, 
 bool told_describe(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
 {
     struct abi_call call;
+    uint32_t at;
 
-    if (!read_wait(m, index, &call, text, bytes))
+    if (!read_record(m, index, &at, &call) || !describe_wait(m, index, &call, text, bytes))
         return false;
     if (call.rank >= 0 && (uint32_t)call.rank != ncu_address(m->ncu, index) - j->base)
         add(text, bytes, "%s%s", ", as rank ", call.rank);
@@ -101,9 +93,12 @@ bool told_waited(void *machine, uint32_t index, uint64_t cycles, struct trace_ca
     static struct abi_call told;
     static char text[160];
     struct machine *m = machine;
+    uint32_t at;
 
-    keep_counts(m, index);
-    if (cycles == 0 || (!m->calls && !m->trace) || !read_wait(m, index, &told, text, sizeof text))
+    if ((!m->calls && (cycles == 0 || !m->trace)) || !read_record(m, index, &at, &told))
+        return false;
+    keep_counts(m, index, at, &told);
+    if (cycles == 0 || !describe_wait(m, index, &told, text, sizeof text))
         return false;
     *call = (struct trace_call){told.call, told.is_file ? "" : told.communicator, text + sizeof "waits " - 1};
     if (m->calls)
