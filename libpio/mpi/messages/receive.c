@@ -99,7 +99,6 @@ void receive_unpost(struct mpi_comm *c, struct mpi_entry *e)
     match_remove(&c->posted, e);
     wire_wanted--;
 }
-#define unpost receive_unpost
 
 static void note_source(struct mpi_request *r, int source, int tag, long bytes)
 {
@@ -241,7 +240,7 @@ void receive_message(int number, int process, const void *message, long bytes)
         keep(number, process, message, bytes);
         return;
     }
-    unpost(comm, e);
+    receive_unpost(comm, e);
     receive_give((struct mpi_request *)e, process, message, bytes);
 }
 
@@ -306,7 +305,7 @@ bool receive_cancel(struct mpi_request *r)
 {
     if (r->done || !is_posted(r))
         return false;
-    unpost(r->comm, &r->entry);
+    receive_unpost(r->comm, &r->entry);
     status_set(&r->status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     r->status.mpi_cancelled = 1;
     request_finish(r, MPI_SUCCESS);
@@ -384,7 +383,7 @@ void receive_lose(int process, int type)
         next = e->all.next;
         if (e->source != rank && (e->source != MATCH_ANY || given_up > 0))
             continue;
-        unpost(comm, e);
+        receive_unpost(comm, e);
         status_set(&((struct mpi_request *)e)->status, rank, e->tag, 0);
         request_finish((struct mpi_request *)e, mpi_error_of_message(comm, -N_EIO, rank));
         given_up++;
