@@ -156,7 +156,8 @@ fuzz-nsdisk: $(B)/tests/fuzz/fuzz
 	    nsdisk-messages nsdisk-caches nsdisk-images nsdisk-allocation nsdisk-clients
 
 # make mutation: whether the tests notice when an operator, constant or statement of the scheduler, the network, ext2's
-# allocation or the mapping engine is another; MUTANTS= (default 200) drawn by SEED= (tests/mutation/mutate.sh)
+# allocation, the mapping engine or Stream* is another; MUTANTS= (default 200) drawn by SEED=, ONLY= "mapping star" and
+# the like for some of these groups (tests/mutation/mutate.sh)
 .PHONY: mutation
 mutation:
 	$(SUBMAKE) host-tests

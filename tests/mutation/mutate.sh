@@ -8,7 +8,8 @@
 # A mutant is written as "FILE: FUNCTION: LINE -> LINE'". Those that no test can tell from the original stand in
 # tests/mutation/survivors with the reason, and are not tried. A mutant that does not compile, or compiles to the same
 # code, is replaced by another one. Works in BUILD/mutation, in a copy of the tree for each processor (JOBS=); what was
-# noticed there is not tried again as long as its source is the same. Exit: 0 if all were noticed.
+# noticed there is not tried again as long as its source is the same. ONLY="GROUP ..." tries those groups of sources
+# only. Exit: 0 if all were noticed.
 set -u
 here=$(dirname "$0")
 clone=$(cd "$here/../.." && pwd)
@@ -54,7 +55,8 @@ words() { # GROUP sources|suites
 }
 
 groups() {
-    awk '/^[a-z]/ && !seen[$1]++ { print $1 }' tests/mutation/suites
+    awk -v only=" ${ONLY:-} " '/^[a-z]/ && !seen[$1]++ && (only ~ /^ *$/ || index(only, " " $1 " ")) { print $1 }' \
+        tests/mutation/suites
 }
 
 sources() { # GROUP
@@ -167,6 +169,7 @@ work() {
     done <"$work/drawn" >"$work/results$worker"
 }
 
+[ -n "$(groups)" ] || { echo "mutate.sh: ONLY=$ONLY: no such group in tests/mutation/suites" >&2; exit 2; }
 mkdir -p "$work"
 rm -f "$work"/results*
 draw >"$work/drawn"
