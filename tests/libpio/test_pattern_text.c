@@ -35,6 +35,11 @@ Test(pattern_text, is_read_and_printed)
         {"falls (0,15,-,1,16,3) (48,55,-,1)@2", "falls 56 {(0,15,-,1)@0,(16,31,-,1)@1,(32,55,-,1)@2}"},
         {" falls 12 { ( 0 , 5 , - , 1 , 6 , 2 ) } +3 ", "cyclic 6 2 +3"},
         {"view 16 (0,3,8,2)", "view 16 {(0,3,8,2)@0}"},
+        {"view 4611686018427387904 (0,0,4611686018427387903,2)",
+         "view 4611686018427387904 {(0,0,4611686018427387903,2)@0}"},
+        {"array 1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x8 *,*,*,*,*,*,*,*,*,*,*,*,*,*,*,block"
+         " on 1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2",
+         "cyclic 8 2"},
     };
 
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -106,6 +111,7 @@ Test(pattern_text, bad_text_gets_one_line_that_names_the_place)
         {"cyclic 4 3 +99999999999999999999", -EOVERFLOW,
          "column 13: the displacement is 99999999999999999999; it must be 0 to 2305843009213693952"},
         {"array 8", -EINVAL, "column 8: an array has sizes and an item's size, such as 100x100x8"},
+        {"array 1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x8 *", -E2BIG, "column 41: more than 16 dimensions"},
         {"array 4x8 star", -EINVAL, "column 11: '*', 'block' or 'cyclic' expected"},
         {"array 4x4x8 block", -EINVAL, "column 18: ',' expected"},
         {"array 4x8 * on 2", -EINVAL, "column 17: dimension 0 is not distributed: its grid has 1"},
@@ -114,6 +120,8 @@ Test(pattern_text, bad_text_gets_one_line_that_names_the_place)
         {"array 4x4x8 cyclic,cyclic on 100x100", -E2BIG, "column 37: array: too many elements or nodes"},
         {"bits", -EINVAL, "column 5: a group of bits such as o9-0 or p2-0 expected"},
         {"bits o3-0 o3-0", -EINVAL, "column 15: each bit must be there once, none left out"},
+        {"bits o2-2 p0-0", -EINVAL, "column 15: each bit must be there once, none left out"},
+        {"bits o0-0 p1-1", -EINVAL, "column 15: each bit must be there once, none left out"},
         {"bits o63-0 p0-0", -EINVAL, "column 7: a bit is 63; it must be 0 to 62"},
         {"bits o3- p1-0 o9-0", -EINVAL, "column 19: o3- does not follow on the 10 offset bits below it"},
         {"bits p1- o9-0", -EINVAL, "column 10: only the first group, of offset bits, may be open"},
