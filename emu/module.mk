@@ -4,7 +4,7 @@
 CONFIG_SOURCES := emu/config/config.c emu/config/config_cache.c emu/config/config_cfs.c emu/config/config_costs.c \
     emu/config/config_faults.c emu/config/config_striped.c libpio/file/layout.c $(wildcard libpio/map/*.c) \
     vertex/shared/text.c emu/model/fault.c \
-    emu/model/software.c emu/config/setting.c emu/config/overrides.c emu/config/machine_file.c \
+    emu/model/timing.c emu/config/setting.c emu/config/overrides.c emu/config/machine_file.c \
     emu/base/beside.c emu/base/nearest.c emu/base/inputs.c emu/base/memory.c emu/network/topo.c \
     emu/model/disk_model.c
 TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
@@ -16,7 +16,7 @@ GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/target.c emu/debug
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
 CLIENTS_SOURCES := emu/link/clients.c emu/link/link.c emu/link/launch.c emu/link/hosts.c emu/link/machine_report.c \
     emu/base/options.c emu/base/signals.c emu/base/starved.c emu/base/json_text.c $(wildcard emu/front/*.c) \
-    $(wildcard emu/job/*.c) emu/network/topo.c emu/model/owed.c emu/base/alike.c $(wildcard emu/hostfs/*.c) \
+    $(wildcard emu/job/*.c) emu/network/topo.c emu/model/owed_notices.c emu/base/alike.c $(wildcard emu/hostfs/*.c) \
     vertex/shared/file_parts.c emu/base/progress.c emu/base/memory.c $(wildcard emu/record/*.c) emu/base/new_file.c
 
 SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \

@@ -8,7 +8,7 @@
 
 #include "emu/base/inputs.h"
 #include "emu/model/fault.h"
-#include "emu/model/software.h"
+#include "emu/model/timing.h"
 #include "emu/network/topo.h"
 #include "vertex/contract/machine.h"
 

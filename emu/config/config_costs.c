@@ -1,7 +1,7 @@
 /*
  * The keys `timing`, `cycles` and `costs` of the machine file.
  *
- * `timing` names a preset (emu/model/software.h), or is a group that names one, or none, and changes some of it: the
+ * `timing` names a preset (emu/model/timing.h), or is a group that names one, or none, and changes some of it: the
  * network's times, whether it broadcasts, and what messages are charged, [send, receive, for each 1024 bytes], on
  * compute nodes and on I/O nodes; there also after a family's reply has left, for which the server then waits.
  *
@@ -14,7 +14,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/config/config_state.h"
-#include "emu/model/software.h"
+#include "emu/model/timing.h"
 
 #define STATED_MAX_CYCLES 20000000 /* a second */
 #define CHARGE_MAX_CYCLES 50000    /* 2.5 ms; for each 1024 bytes of all of a node's memory, below 2^32 */

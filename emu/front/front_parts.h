@@ -16,7 +16,7 @@
 #include "emu/front/pipes.h"
 #include "emu/front/repeats.h"
 #include "emu/job/subcube.h"
-#include "emu/model/owed.h"
+#include "emu/model/owed_notices.h"
 
 enum phase { PHASE_NEW, PHASE_MOUNTING, PHASE_UP, PHASE_STOPPING, PHASE_FINISHED };
 

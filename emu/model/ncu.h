@@ -15,7 +15,7 @@
 
 #include "emu/model/disk.h"
 #include "emu/model/fault.h"
-#include "emu/model/software.h"
+#include "emu/model/timing.h"
 #include "emu/network/net.h"
 #include "emu/network/topo.h"
 #include "emu/trace/trace.h"

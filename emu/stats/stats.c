@@ -12,7 +12,7 @@
 #include "emu/base/memory.h"
 #include "emu/stats/stats_calls.h"
 #include "emu/stats/stats_table.h"
-#include "emu/model/software.h"
+#include "emu/model/timing.h"
 #include "vertex/contract/system.h"
 
 /* ---- Columns and rows: a table for each kind of part, a row for each part ---- */

@@ -298,7 +298,7 @@ def block_changes(lab):
 
 def block_stated(lab):
     """From the table in the source."""
-    with open("emu/model/software.c", encoding="utf-8") as file:
+    with open("emu/model/timing.c", encoding="utf-8") as file:
         rows = re.findall(r'\[STATED_[^"]*"(\w+)", \{(\d+), (\d+), (\d+), (\d+), (\d+)\}\}', file.read())
     return table("row | begin | change | command | end | kb",
                  lambda name, *cycles: ["`%s`" % name] + ["" if c == "0" else c for c in cycles], rows)

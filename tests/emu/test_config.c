@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emu/model/software.h"
+#include "emu/model/timing.h"
 
 static struct machine_config config;
 static char error[512];

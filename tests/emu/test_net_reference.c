@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emu/model/software.h"
+#include "emu/model/timing.h"
 #include "tests/emu/machines.h"
 #include "tests/emu/reference.h"
 

@@ -1,4 +1,4 @@
-#include "emu/model/owed.h"
+#include "emu/model/owed_notices.h"
 
 #include <stdlib.h>
 

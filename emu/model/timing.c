@@ -28,7 +28,7 @@
  *                        5: 2 MB/s on one node]
  *   broadcasts           none: circuits between two nodes; NX sends to all along a tree [P2 section 5.1]
  */
-#include "emu/model/software.h"
+#include "emu/model/timing.h"
 
 #include <stddef.h>
 
