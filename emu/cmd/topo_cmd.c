@@ -14,17 +14,12 @@
 
 /* ---- Text ---- */
 
-static uint32_t board_of(const struct topo_io_node *io)
-{
-    return (io->node - NODE_IO_BASE) / 16;
-}
-
 /* Returns the end of a board: I/O nodes first .. end - 1 are on the same one. */
 static uint32_t end_of_board(const struct topo *t, uint32_t first)
 {
     uint32_t end = first;
 
-    while (end < t->n_io && board_of(&t->io[end]) == board_of(&t->io[first]))
+    while (end < t->n_io && NODE_BOARD_OF(t->io[end].node) == NODE_BOARD_OF(t->io[first].node))
         end++;
     return end;
 }
@@ -53,7 +48,7 @@ static void print_board(const struct topo *t, uint32_t first, uint32_t end)
 {
     char name[NODE_SHORT_NAME_BYTES];
 
-    printf("\nboard %u: SI nodes\n%-9s", board_of(&t->io[first]), "I/O node");
+    printf("\nboard %u: SI nodes\n%-9s", NODE_BOARD_OF(t->io[first].node), "I/O node");
     for (uint32_t j = first; j < end; j++)
         printf(" %6s", node_short_name(t->io[j].node, name));
     putchar('\n');
@@ -144,8 +139,8 @@ static json_t *json_of_io_node(const struct topo_io_node *io)
         json_array_append_new(si, io->si[k] == TOPO_NONE ? json_null() : json_integer(io->si[k]));
     for (uint32_t d = 0; d < io->ndrives; d++)
         json_array_append_new(drives, json_of_drive(&io->drive[d]));
-    return json_pack("{s:i, s:i, s:i, s:s, s:o, s:o}", "address", (int)io->node, "board", (int)board_of(io), "index",
-                     (int)((io->node - NODE_IO_BASE) % 16), "service", io->concurrent ? "concurrent" : "in-order", "si",
+    return json_pack("{s:i, s:i, s:i, s:s, s:o, s:o}", "address", (int)io->node, "board", (int)NODE_BOARD_OF(io->node),
+                     "index", (int)NODE_INDEX_OF(io->node), "service", io->concurrent ? "concurrent" : "in-order", "si",
                      si, "drives", drives);
 }
 

@@ -30,16 +30,6 @@ static char *copy(const char *text)
     return memory_copy_text(text, SIZE_MAX);
 }
 
-static uint32_t board_of(uint32_t io_node)
-{
-    return (io_node - NODE_IO_BASE) / CONFIG_BOARD_IO_NODES;
-}
-
-static uint32_t index_of(uint32_t io_node)
-{
-    return (io_node - NODE_IO_BASE) % CONFIG_BOARD_IO_NODES;
-}
-
 /* ---- Paths -------------------------------------------------------------------------------- */
 
 static char *join_path(const char *folder, const char *name)
@@ -143,7 +133,7 @@ static bool connect(struct config_reader *l, const config_setting_t *at, struct 
         return setting_fail(&l->r, at,
                             "channel %u cannot reach compute node %u: "
                             "that node's I/O channel goes to I/O node %u of board %u (line %u)",
-                            k, si, index_of(user->io_node), board_of(user->io_node), user->line);
+                            k, si, NODE_INDEX_OF(user->io_node), NODE_BOARD_OF(user->io_node), user->line);
     *user = (struct si_user){io->node, setting_line(at)};
     io->si[k] = si;
     return true;
@@ -171,7 +161,7 @@ static bool wire_channels(struct config_reader *l, const config_setting_t *chann
 
         if (!setting_integer_at(&l->r, channels, i, 0, NCU_SI_CHANNELS - 1, &k))
             return false;
-        uint32_t si = topo_sandia_si(board_of(io->node), index_of(io->node), (uint32_t)k);
+        uint32_t si = topo_sandia_si(NODE_BOARD_OF(io->node), NODE_INDEX_OF(io->node), (uint32_t)k);
         if (si >= config_compute_nodes(l))
             return setting_fail(&l->r, channels, "channel %u reaches compute node %u, which a %u-cube does not have",
                                 (uint32_t)k, si, l->config->topo.dim);
@@ -185,7 +175,7 @@ static bool wire_channels(struct config_reader *l, const config_setting_t *chann
 static bool wire_sandia(struct config_reader *l, const config_setting_t *io_group, struct topo_io_node *io)
 {
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++) {
-        uint32_t si = topo_sandia_si(board_of(io->node), index_of(io->node), k);
+        uint32_t si = topo_sandia_si(NODE_BOARD_OF(io->node), NODE_INDEX_OF(io->node), k);
 
         if (si < config_compute_nodes(l) && !connect(l, io_group, io, k, si))
             return false;
@@ -214,7 +204,7 @@ static bool wire(struct config_reader *l, const config_setting_t *io_group, stru
     if (good && !is_connected(io))
         return setting_fail(&l->r, io_group,
                             "I/O node %u of board %u reaches no compute node of a %u-cube; wire it with 'si'",
-                            index_of(io->node), board_of(io->node), l->config->topo.dim);
+                            NODE_INDEX_OF(io->node), NODE_BOARD_OF(io->node), l->config->topo.dim);
     return good;
 }
 
@@ -252,7 +242,7 @@ static bool load_io_node(struct config_reader *l, const config_setting_t *group)
 
     if (!setting_check_keys(&l->r, group, keys) ||
         !setting_require(&l->r, group, "index", "the I/O node's number on its board, 0 to 15") ||
-        !setting_integer(&l->r, group, "index", 0, CONFIG_BOARD_IO_NODES - 1, &index))
+        !setting_integer(&l->r, group, "index", 0, NODE_BOARD_NODES - 1, &index))
         return false;
     uint32_t node = NODE_IO(l->board, (uint32_t)index);
     for (uint32_t j = 0; j < l->config->topo.n_io; j++)
@@ -275,7 +265,7 @@ static bool load_board(struct config_reader *l, const config_setting_t *group)
 
     if (!setting_check_keys(&l->r, group, keys) ||
         !setting_require(&l->r, group, "number", "the board's number, which the Sandia wiring depends on") ||
-        !setting_integer(&l->r, group, "number", 0, CONFIG_BOARD_MAX, &number))
+        !setting_integer(&l->r, group, "number", 0, NODE_BOARDS - 1, &number))
         return false;
     l->board = (uint32_t)number;
     return config_each(l, group, "io_nodes", load_io_node);
@@ -350,7 +340,7 @@ static bool load_front_end(struct config_reader *l, const config_setting_t *root
     if (user->line)
         return setting_fail(&l->r, config_setting_get_member(group, "si"),
                             "the I/O channel of compute node %u goes to I/O node %u of board %u (line %u)",
-                            (uint32_t)si, index_of(user->io_node), board_of(user->io_node), user->line);
+                            (uint32_t)si, NODE_INDEX_OF(user->io_node), NODE_BOARD_OF(user->io_node), user->line);
     l->config->topo.host_si = (uint32_t)si;
     return true;
 }

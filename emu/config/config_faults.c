@@ -29,7 +29,7 @@ static bool load_fault_io_node(struct config_reader *l, const config_setting_t *
 {
     uint32_t pair[2];
 
-    if (!load_pair(l, group, "io_node", CONFIG_BOARD_MAX, CONFIG_BOARD_IO_NODES - 1, pair))
+    if (!load_pair(l, group, "io_node", NODE_BOARDS - 1, NODE_BOARD_NODES - 1, pair))
         return false;
     f->kind = FAULT_NODE;
     f->node = NODE_IO(pair[0], pair[1]);

@@ -10,9 +10,6 @@
 #include "emu/config/config.h"
 #include "emu/config/setting.h"
 
-#define CONFIG_BOARD_MAX      ((NODE_HOST - NODE_IO_BASE) / 16 - 1)
-#define CONFIG_BOARD_IO_NODES 16u
-
 struct si_user { /* which I/O node uses the I/O channel of a compute node; line 0: none */
     uint32_t io_node;
     uint32_t line;

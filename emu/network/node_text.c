@@ -4,8 +4,6 @@
 
 #include "emu/base/options.h"
 
-#define IO_NODES_PER_BOARD 16u
-
 /* "b.i" */
 static uint32_t parse_io_node(const char *text)
 {
@@ -18,8 +16,8 @@ static uint32_t parse_io_node(const char *text)
         return TOPO_NONE;
     memcpy(board_text, text, length);
     board_text[length] = '\0';
-    if (!options_read_number(board_text, 0, (NODE_HOST - NODE_IO_BASE) / IO_NODES_PER_BOARD - 1, &board) ||
-        !options_read_number(point + 1, 0, IO_NODES_PER_BOARD - 1, &index))
+    if (!options_read_number(board_text, 0, NODE_BOARDS - 1, &board) ||
+        !options_read_number(point + 1, 0, NODE_BOARD_NODES - 1, &index))
         return TOPO_NONE;
     return NODE_IO((uint32_t)board, (uint32_t)index);
 }

@@ -42,8 +42,12 @@
  */
 #define NODE_MAX_DIM       13
 #define NODE_IO_BASE       0x4000u
-#define NODE_IO(board, i)  (NODE_IO_BASE + 16u * (board) + (i))
+#define NODE_BOARD_NODES   16u /* I/O nodes of a board [P0 section 1] */
+#define NODE_IO(board, i)  (NODE_IO_BASE + NODE_BOARD_NODES * (board) + (i))
+#define NODE_BOARD_OF(n)   (((n)-NODE_IO_BASE) / NODE_BOARD_NODES) /* of an I/O node, as the next one */
+#define NODE_INDEX_OF(n)   (((n)-NODE_IO_BASE) % NODE_BOARD_NODES)
 #define NODE_HOST          0x8000u
+#define NODE_BOARDS        NODE_BOARD_OF(NODE_HOST)
 #define NODE_IS_COMPUTE(n) ((n) < NODE_IO_BASE)
 #define NODE_IS_IO(n)      ((n) >= NODE_IO_BASE && (n) < NODE_HOST)
 

@@ -17,8 +17,8 @@ static inline const char *node_name(uint32_t node, char *name)
     if (NODE_IS_COMPUTE(node))
         snprintf(name, NODE_NAME_BYTES, "node %u", (unsigned)node);
     else if (NODE_IS_IO(node))
-        snprintf(name, NODE_NAME_BYTES, "I/O node %u of board %u", (unsigned)(node - NODE_IO_BASE) % 16,
-                 (unsigned)(node - NODE_IO_BASE) / 16);
+        snprintf(name, NODE_NAME_BYTES, "I/O node %u of board %u", (unsigned)NODE_INDEX_OF(node),
+                 (unsigned)NODE_BOARD_OF(node));
     else if (node == NODE_HOST)
         snprintf(name, NODE_NAME_BYTES, "the front end");
     else
@@ -35,8 +35,7 @@ static inline const char *node_short_name(uint32_t node, char name[NODE_SHORT_NA
     if (node == NODE_HOST)
         snprintf(name, NODE_SHORT_NAME_BYTES, "host");
     else if (NODE_IS_IO(node))
-        snprintf(name, NODE_SHORT_NAME_BYTES, "%u.%u", (unsigned)(node - NODE_IO_BASE) / 16,
-                 (unsigned)(node - NODE_IO_BASE) % 16);
+        snprintf(name, NODE_SHORT_NAME_BYTES, "%u.%u", (unsigned)NODE_BOARD_OF(node), (unsigned)NODE_INDEX_OF(node));
     else
         snprintf(name, NODE_SHORT_NAME_BYTES, "%u", (unsigned)node);
     return name;
