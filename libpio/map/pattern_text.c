@@ -380,13 +380,13 @@ static void push_element(struct parser *p, struct falls_build *b, const struct t
     }
 }
 
-/* Makes the pattern. With `view` it has one element, which need not have every byte. */
-static struct pattern *build_pitfalls(struct parser *p, struct tree *t, int32_t first, int32_t n, int64_t period,
-                                      bool view)
+/* Numbers the elements of the sets that do not say which are theirs. Returns how many elements there are; *end: behind
+ * the sets' last byte. */
+static int32_t number_elements(struct parser *p, struct tree *t, int32_t first, int32_t n, bool view, int64_t *end)
 {
     int32_t elements = view ? 1 : 0, next = 0;
-    int64_t end = 0, all = 0;
 
+    *end = 0;
     for (int32_t i = first; i < first + n && !p->error; i++) {
         struct pitfalls *f = &t->node[i];
         int32_t here = elements_in(p, t, f);
@@ -395,22 +395,27 @@ static struct pattern *build_pitfalls(struct parser *p, struct tree *t, int32_t 
             f->first = view ? 0 : next;
         next = f->first + here;
         elements = next > elements ? next : elements;
-        end = pitfalls_end(f) > end ? pitfalls_end(f) : end;
+        *end = pitfalls_end(f) > *end ? pitfalls_end(f) : *end;
     }
+    return elements;
+}
+
+static void check_bounds(struct parser *p, int32_t elements, int64_t end, int64_t period, bool view)
+{
     if (elements > PATTERN_ELEMENTS_MAX)
         fail(p, -E2BIG, "more than %d elements", PATTERN_ELEMENTS_MAX);
     if (view && elements > 1)
         fail(p, -EINVAL, "a view is one element, not %d", elements);
     if (period > 0 && end > period)
         fail(p, -EINVAL, "byte %lld is beyond the period of %lld", (long long)end - 1, (long long)period);
-    if (p->error)
-        return NULL;
-    struct pattern *pattern = pattern_new(0, 0, elements);
-    if (!pattern) {
-        fail(p, -ENOMEM, "no memory");
-        return NULL;
-    }
-    for (int32_t e = 0; e < elements && !p->error; e++) {
+}
+
+/* Gives each element its bytes. Returns how many all have. */
+static int64_t fill_elements(struct parser *p, const struct tree *t, int32_t first, int32_t n, struct pattern *pattern)
+{
+    int64_t all = 0;
+
+    for (int32_t e = 0; e < pattern->elements && !p->error; e++) {
         struct falls_build b = {0};
 
         push_element(p, &b, t, first, n, e, 0);
@@ -420,11 +425,38 @@ static struct pattern *build_pitfalls(struct parser *p, struct tree *t, int32_t 
             fail(p, error, "element %d has too many nodes", e);
         all += pattern->element[e].bytes;
     }
-    pattern->period = period > 0 ? period : all > end ? all : end;
+    return all;
+}
+
+/* Every byte belongs to one element. */
+static void check_whole(struct parser *p, const struct pattern *pattern)
+{
     char why[PATTERN_WHY_BYTES];
-    int error = p->error || view ? 0 : pattern_check(pattern, why);
+    int error = pattern_check(pattern, why);
+
     if (error)
         fail(p, error, "%s", error == -EINVAL ? why : "too large to be checked");
+}
+
+/* Makes the pattern. With `view` it has one element, which need not have every byte. */
+static struct pattern *build_pitfalls(struct parser *p, struct tree *t, int32_t first, int32_t n, int64_t period,
+                                      bool view)
+{
+    int64_t end;
+    int32_t elements = number_elements(p, t, first, n, view, &end);
+
+    check_bounds(p, elements, end, period, view);
+    if (p->error)
+        return NULL;
+    struct pattern *pattern = pattern_new(0, 0, elements);
+    if (!pattern) {
+        fail(p, -ENOMEM, "no memory");
+        return NULL;
+    }
+    int64_t bytes = fill_elements(p, t, first, n, pattern);
+    pattern->period = period > 0 ? period : bytes > end ? bytes : end;
+    if (!p->error && !view)
+        check_whole(p, pattern);
     if (!p->error && places_of_runs(pattern) != 0)
         fail(p, -ENOMEM, "no memory");
     if (!p->error)
