@@ -18,7 +18,6 @@
 #define FILE_BYTES_MAX (1024u << 20)
 #define CURVE_MAX      256u
 #define NAME_BYTES     12
-#define COLUMNS        6
 
 /* Service times that the paper measured, for a message over five dimensions. For blocks of 16 KB it states 1820 us of
  * CPU time; the figures of its tables follow from 1808, so that is what the tables here are computed with. */
@@ -29,10 +28,11 @@ static const struct service {
 
 /* ---- The paper's tables ---- */
 
+enum column { RESPONSE_MS, CPU_MS, NETWORK_MS, NETWORK_MESSAGES, DISK_PERCENT, MB_S, COLUMNS };
+
 struct row {
     uint32_t block_bytes, buffers, routings;
-    double paper[COLUMNS]; /* response, CPU and network in ms, messages in the network, I/O nodes busy in %, MB/s; 0:
-                              not printed there */
+    double paper[COLUMNS]; /* 0: not printed there */
 };
 
 static const struct table {
@@ -84,12 +84,12 @@ static double mb_s(const struct prediction *p, const struct queueing_means *m)
 
 static void to_columns(const struct prediction *p, const struct queueing_means *m, double column[COLUMNS])
 {
-    column[0] = m->response_us / 1e3;
-    column[1] = m->cpu_us / 1e3;
-    column[2] = m->network_us / 1e3;
-    column[3] = m->network_messages;
-    column[4] = m->disk_use * 100;
-    column[5] = mb_s(p, m);
+    column[RESPONSE_MS] = m->response_us / 1e3;
+    column[CPU_MS] = m->cpu_us / 1e3;
+    column[NETWORK_MS] = m->network_us / 1e3;
+    column[NETWORK_MESSAGES] = m->network_messages;
+    column[DISK_PERCENT] = m->disk_use * 100;
+    column[MB_S] = mb_s(p, m);
 }
 
 /* ---- Text ---- */
@@ -165,10 +165,11 @@ static json_t *json_of_prediction(const struct prediction *p, const double *pape
         json_object_set_new(json, "turning_file_mb_s", json_real(p->turning_mb_s));
     if (paper)
         json_object_set_new(json, "paper",
-                            json_pack("{s:f, s:f, s:f, s:o, s:f, s:f}", "response_us", paper[0] * 1e3, "cpu_us",
-                                      paper[1] * 1e3, "network_us", paper[2] * 1e3, "network_messages",
-                                      paper[3] > 0 ? json_real(paper[3]) : json_null(), "disk_use", paper[4] / 100,
-                                      "mb_s", paper[5]));
+                            json_pack("{s:f, s:f, s:f, s:o, s:f, s:f}", "response_us", paper[RESPONSE_MS] * 1e3,
+                                      "cpu_us", paper[CPU_MS] * 1e3, "network_us", paper[NETWORK_MS] * 1e3,
+                                      "network_messages",
+                                      paper[NETWORK_MESSAGES] > 0 ? json_real(paper[NETWORK_MESSAGES]) : json_null(),
+                                      "disk_use", paper[DISK_PERCENT] / 100, "mb_s", paper[MB_S]));
     return json;
 }
 

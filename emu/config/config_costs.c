@@ -80,8 +80,10 @@ static bool read_charges(struct config_reader *l, const config_setting_t *group,
     bool good;
 
     if (read_cycles(l, group, key, numbers, CHARGE_MAX_CYCLES, cycles, &good))
-        *cost =
-            (struct software_cost){(uint32_t)cycles[0], (uint32_t)cycles[1], (uint32_t)cycles[2], (uint32_t)cycles[3]};
+        *cost = (struct software_cost){.send_cycles = (uint32_t)cycles[0],
+                                       .receive_cycles = (uint32_t)cycles[1],
+                                       .kb_cycles = (uint32_t)cycles[2],
+                                       .after_cycles = (uint32_t)cycles[3]};
     return good;
 }
 

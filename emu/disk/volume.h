@@ -70,7 +70,7 @@ int volume_file_write(struct volume_file *f, uint64_t offset, const void *buf, s
  * so is a path that ends in a slash. */
 int volume_file_link(struct volume_file *f, const char *path, char *error);
 
-/* NULL is allowed. */
+/* Closes a file; NULL is allowed. Returns `result` if that is not 0, as volume_close does. */
 int volume_file_close(struct volume_file *f, int result, char *error);
 
 /* ---- Names ---- */

@@ -36,32 +36,32 @@ void front_unreachable(struct front *f, uint32_t io_node)
     front_leave_mounting(f);
 }
 
-static bool give_up_mounts(struct front *f)
+static void give_up_mounts(struct front *f)
 {
     for (uint32_t i = 0; i < f->options.topo->n_io; i++)
         io_nodes_miss(&f->io, f->options.topo->io[i].node);
     front_leave_mounting(f);
-    return true;
 }
 
-static bool give_up_shutdowns(struct front *f)
+static void give_up_shutdowns(struct front *f)
 {
     for (uint32_t i = 0; i < f->options.topo->n_io; i++)
         if (io_nodes_is_stopping(&f->io, i))
             io_nodes_lose(&f->io, f->options.topo->io[i].node);
     front_finish_if_stopped(f);
-    return true;
 }
 
 bool front_give_up(struct front *f)
 {
     switch (f->phase) {
     case PHASE_MOUNTING:
-        return give_up_mounts(f);
+        give_up_mounts(f);
+        return true;
     case PHASE_UP:
         return front_give_up_killed_jobs(f);
     case PHASE_STOPPING:
-        return give_up_shutdowns(f);
+        give_up_shutdowns(f);
+        return true;
     default:
         return false;
     }

@@ -66,8 +66,14 @@ static int detach_begin(void)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
     pid_t process = fork();
-    if (process < 0)
+    if (process < 0) {
+        int reason = errno;
+
+        close(ends[0]);
+        close(ends[1]);
+        errno = reason;
         return -1;
+    }
     if (process > 0) {
         close(ends[1]);
         await_machine(process, ends[0]);

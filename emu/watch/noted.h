@@ -29,7 +29,8 @@ void noted_end(struct noted *n, uint32_t node, uint64_t process, const bool *is_
 
 #define NOTED_ANY (-1)
 
-void noted_await(struct noted *n, uint32_t node, int32_t type); /* NOTED_ANY: a wildcard */
+/* The node waits for a message of this type, or NOTED_ANY; a message of this type has come to it. */
+void noted_await(struct noted *n, uint32_t node, int32_t type);
 void noted_arrival(struct noted *n, uint32_t node, uint32_t type);
 
 /* Writes "awaited types 5 and any; 3 messages of type 5 and 1 of type 7 came". False: neither. */

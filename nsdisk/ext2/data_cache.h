@@ -52,6 +52,7 @@ void data_cache_free(struct data_cache *d);
 
 /* Parts of a group: they are read and written together. A power of two. */
 uint32_t data_cache_group(const struct data_cache *d);
+/* Groups that are read ahead of a sequential reader; 0: none. */
 uint32_t data_cache_ahead_groups(const struct data_cache *d);
 /* Whether a block that is written in part may be read later. */
 bool data_cache_fills_later(const struct data_cache *d);
