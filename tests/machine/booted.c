@@ -3,6 +3,7 @@
 #include "tests/machine/booted.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,4 +157,27 @@ void xnc_expect(const struct booted *b, const char *input, const char *const wor
                 const char *err)
 {
     outcome_must_be(xnc_run(b, input, words), words[0], status, out, err);
+}
+
+size_t booted_descriptors(const struct booted *b)
+{
+    char path[64];
+    size_t n = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)b->command.pid);
+    DIR *d = opendir(path);
+    cr_assert_not_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+void booted_expect_descriptors(const struct booted *b, size_t most, const char *what)
+{
+    size_t n;
+
+    for (int tries = 0; (n = booted_descriptors(b)) > most && tries < 500; tries++)
+        poll(NULL, 0, 10);
+    cr_expect_leq(n, most, "%s: %zu descriptors, not %zu", what, n, most);
 }

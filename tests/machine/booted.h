@@ -31,6 +31,11 @@ struct outcome xnc_run(const struct booted *b, const char *input, const char *co
 void xnc_expect(const struct booted *b, const char *input, const char *const words[], int status, const char *out,
                 const char *err);
 
+/* How many descriptors the machine has open. */
+size_t booted_descriptors(const struct booted *b);
+/* Fails the test if they are more than `most` for 5 s: the machine frees a client shortly after the client has ended. */
+void booted_expect_descriptors(const struct booted *b, size_t most, const char *what);
+
 /* ncube down; expects it, and the machine, to end well and to leave nothing. */
 void booted_down(struct booted *b);
 /* Waits for the machine's end, at most so long; nothing is left. */

@@ -2,6 +2,7 @@
 #include "tests/machine/guest.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,21 @@ void guest_must_pass(const struct ncube_run *r)
 
     outcome_must_be(ncube_run(r), name, 0, "passed\n", "");
     free(name);
+}
+
+void lines_must_be_whole(struct outcome *o, int nodes, int lines)
+{
+    int next[nodes], node, line, end;
+
+    memset(next, 0, sizeof next);
+    for (char *at = strtok(o->out, "\n"); at != NULL; at = strtok(NULL, "\n")) {
+        if (strcmp(at, "passed") == 0)
+            continue;
+        cr_assert(sscanf(at, "node %d line %d%n", &node, &line, &end) == 2 && at[end] == '\0', "broken: %s", at);
+        cr_assert(node >= 0 && node < nodes && line == next[node]++, "out of order: %s", at);
+    }
+    for (node = 0; node < nodes; node++)
+        cr_expect_eq(next[node], lines, "node %d: %d lines", node, next[node]);
 }
 
 void guest_must_end(const char *program, const struct guest_end *e, const char *served, const char *faults)

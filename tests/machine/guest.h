@@ -13,6 +13,9 @@ char *folder_of_programs(const char *const *program);
 /* Runs a case of a guest program of tests/guest, and expects it to pass: status 0, "passed", no word more. */
 void guest_must_pass(const struct ncube_run *r);
 
+/* The lines "node N line L" that a program has printed are whole, all there, and in the order of each node. */
+void lines_must_be_whole(struct outcome *o, int nodes, int lines);
+
 /* How a case of a guest program ends. */
 struct guest_end {
     const char *dim, *name;

@@ -225,3 +225,17 @@ void observed_expect_same(const struct observed *a, const struct observed *b, co
     cr_expect_null(difference, "%s: %s", how, difference);
     free(difference);
 }
+
+void observe_ahead_and_strict(struct ncube_run r, const char *what)
+{
+    struct observed ahead = observe(r, NULL);
+    size_t i = 0;
+
+    while (r.options[i])
+        i++;
+    r.options[i] = "--sync=strict";
+    struct observed strict = observe(r, NULL);
+    observed_expect_same(&strict, &ahead, what);
+    observed_free(&strict);
+    observed_free(&ahead);
+}

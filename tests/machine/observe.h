@@ -41,5 +41,7 @@ void observed_free(struct observed *o);
 uint64_t observed_hash(const struct observed *o);
 /* Returns NULL if both are equal, byte by byte; else the first lines in which they differ, which the caller frees. */
 char *observed_difference(const struct observed *a, const struct observed *b);
+/* Runs it as it is and, by the first of its options that is free, with --sync=strict: both must be equal. */
+void observe_ahead_and_strict(struct ncube_run r, const char *what);
 /* Fails the test unless they are equal. */
 void observed_expect_same(const struct observed *a, const struct observed *b, const char *how);

@@ -3,7 +3,6 @@
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -69,29 +68,7 @@ Test(boot, programs_one_after_the_other_have_their_own_streams_and_status)
     booted_down(&b);
 }
 
-static size_t count_descriptors(pid_t pid)
-{
-    char path[64];
-    size_t n = 0;
-
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-    DIR *d = opendir(path);
-    cr_assert_not_null(d);
-    while (readdir(d) != NULL)
-        n++;
-    closedir(d);
-    return n;
-}
-
 /* Vertex panics when a job leaves a page behind; this checks that ncube keeps no descriptors. */
-/* The machine frees a client shortly after the client has ended: waits at most 5 s for that. */
-static bool descriptors_come_down_to(pid_t pid, size_t most)
-{
-    for (int tries = 0; tries < 500 && count_descriptors(pid) > most; tries++)
-        poll(NULL, 0, 10);
-    return count_descriptors(pid) <= most;
-}
-
 Test(boot, fifty_programs_in_a_row_leave_nothing_in_the_machine)
 {
     struct booted b = booted_up(WORDS("-d", "2"));
@@ -110,10 +87,9 @@ Test(boot, fifty_programs_in_a_row_leave_nothing_in_the_machine)
             break;
         }
         if (i == 2)
-            before = count_descriptors(b.command.pid);
+            before = booted_descriptors(&b);
     }
-    cr_expect(descriptors_come_down_to(b.command.pid, before), "%zu, not %zu", count_descriptors(b.command.pid),
-              before);
+    booted_expect_descriptors(&b, before, "50 programs");
     booted_down(&b);
 }
 

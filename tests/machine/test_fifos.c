@@ -145,11 +145,6 @@ Test(fifos, between_programs_of_a_job_are_exact)
                           .program = "guest/pipes",
                           .args = {"write", "//pipe/x", "cyclic 100 3", "7", "|", "-n", "5", "guest/pipes", "read",
                                    "//pipe/x", "cyclic 30 5", "7"}};
-    struct observed ahead = observe(r, NULL);
 
-    r.options[1] = "--sync=strict";
-    struct observed strict = observe(r, NULL);
-    observed_expect_same(&strict, &ahead, "named pipe");
-    observed_free(&strict);
-    observed_free(&ahead);
+    observe_ahead_and_strict(r, "named pipe");
 }

@@ -32,12 +32,7 @@ Test(floods, come_at_the_same_times)
 
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
         struct ncube_run r = {.dim = "2", .program = "guest/floods", .args = {what[i], "8", "600"}};
-        struct observed ahead = observe(r, NULL);
 
-        r.options[0] = "--sync=strict";
-        struct observed strict = observe(r, NULL);
-        observed_expect_same(&strict, &ahead, what[i]);
-        observed_free(&strict);
-        observed_free(&ahead);
+        observe_ahead_and_strict(r, what[i]);
     }
 }

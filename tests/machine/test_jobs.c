@@ -173,16 +173,8 @@ Test(jobs, lines_in_pieces_stay_whole)
 {
     struct outcome o =
         ncube_run(&(struct ncube_run){.dim = "3", .program = "guest/neighbours", .args = {"breaks its lines"}});
-    int next[8] = {0}, node, line, end;
 
-    for (char *at = strtok(o.out, "\n"); at != NULL; at = strtok(NULL, "\n")) {
-        if (strcmp(at, "passed") == 0)
-            continue;
-        cr_assert(sscanf(at, "node %d line %d%n", &node, &line, &end) == 2 && at[end] == '\0', "broken: %s", at);
-        cr_assert(node >= 0 && node < 8 && line == next[node]++, "out of order: %s", at);
-    }
-    for (node = 0; node < 8; node++)
-        cr_expect_eq(next[node], 20, "node %d: %d lines", node, next[node]);
+    lines_must_be_whole(&o, 8, 20);
     outcome_free(&o);
 }
 

@@ -251,13 +251,8 @@ Test(pipes, get_a_mapping_after_nglobal)
 Test(pipes, carry_messages_at_the_same_times)
 {
     struct ncube_run r = {.dim = "1", .program = GUEST, .args = {"asks", "|", "-d", "2", GUEST, "answers"}};
-    struct observed ahead = observe(r, NULL);
 
-    r.options[0] = "--sync=strict";
-    struct observed strict = observe(r, NULL);
-    observed_expect_same(&strict, &ahead, "messages");
-    observed_free(&strict);
-    observed_free(&ahead);
+    observe_ahead_and_strict(r, "messages");
 }
 
 /* ---- Ends ---- */

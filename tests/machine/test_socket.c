@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -108,29 +107,6 @@ static uint8_t *pack(const char *program, size_t *n)
     return bytes;
 }
 
-static size_t count_descriptors(pid_t pid)
-{
-    char path[64];
-    size_t n = 0;
-
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-    DIR *d = opendir(path);
-    cr_assert_not_null(d);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
-/* The machine frees a client shortly after the client has ended. */
-static void expect_descriptors(const struct booted *b, size_t most, const char *what)
-{
-    for (int tries = 0; tries < 500 && count_descriptors(b->command.pid) > most; tries++)
-        poll(NULL, 0, 10);
-    cr_expect_leq(count_descriptors(b->command.pid), most, "%s: %zu descriptors, not %zu", what,
-                  count_descriptors(b->command.pid), most);
-}
-
 /* ---- One wrong thing at a time ---- */
 
 enum content { EMPTY, LAUNCH, CUT_LAUNCH, NOISE };
@@ -179,7 +155,7 @@ static void send_case(int fd, const struct message_case *m)
 Test(socket, what_xnc_does_not_send_is_answered_and_hung_up_on_and_leaves_no_descriptor)
 {
     struct booted b = booted_up(WORDS("-d", "2"));
-    size_t before = count_descriptors(b.command.pid);
+    size_t before = booted_descriptors(&b);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int fd = connect_to(&b);
@@ -188,7 +164,7 @@ Test(socket, what_xnc_does_not_send_is_answered_and_hung_up_on_and_leaves_no_des
         char *answer = take_answer(fd);
         cr_expect_not_null(strstr(answer, cases[i].answer), "%s: '%s'", cases[i].name, answer);
         free(answer);
-        expect_descriptors(&b, before, cases[i].name);
+        booted_expect_descriptors(&b, before, cases[i].name);
     }
     xnc_expect(&b, "", WORDS("examples/hello"), 0, "hello from node 0 of 1\n", "");
     booted_down(&b);
@@ -199,7 +175,7 @@ Test(socket, bytes_that_are_no_message_are_answered_and_hung_up_on)
     static const uint8_t big[LINK_MESSAGE_MAX_BYTES + 100];
     static const size_t lengths[] = {0, 1, 7, 8, 100, sizeof big};
     struct booted b = booted_up(WORDS("-d", "0"));
-    size_t before = count_descriptors(b.command.pid);
+    size_t before = booted_descriptors(&b);
 
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         int fd = connect_to(&b);
@@ -209,7 +185,7 @@ Test(socket, bytes_that_are_no_message_are_answered_and_hung_up_on)
         cr_expect_not_null(strstr(answer, "not a message for a machine"), "%zu bytes: '%s'", lengths[i], answer);
         free(answer);
     }
-    expect_descriptors(&b, before, "no message");
+    booted_expect_descriptors(&b, before, "no message");
     booted_down(&b);
 }
 
@@ -238,7 +214,7 @@ static void send_at_random(int fd, const uint8_t *launch, size_t n, unsigned *st
 Test(socket, random_messages_do_no_harm)
 {
     struct booted b = booted_up(WORDS("-d", "2"));
-    size_t before = count_descriptors(b.command.pid), n;
+    size_t before = booted_descriptors(&b), n;
     uint8_t *launch = pack("examples/hello", &n);
     unsigned state = 5;
 
@@ -249,7 +225,7 @@ Test(socket, random_messages_do_no_harm)
             send_at_random(fd, launch, n, &state);
         close(fd);
     }
-    expect_descriptors(&b, before, "300 clients");
+    booted_expect_descriptors(&b, before, "300 clients");
     xnc_expect(&b, "", WORDS("-d2", "examples/hello"), 0, NULL, "");
     free(launch);
     booted_down(&b);
@@ -290,7 +266,7 @@ static void send_to_cube(int fd, const uint8_t *launch, size_t n, unsigned *stat
 Test(socket, a_host_program_that_sends_nonsense_does_no_harm)
 {
     struct booted b = booted_up(WORDS("-d", "2"));
-    size_t before = count_descriptors(b.command.pid), n;
+    size_t before = booted_descriptors(&b), n;
     uint8_t *launch = pack("examples/hello", &n);
     const struct link_open open = {.dim = 2};
     unsigned state = 9;
@@ -303,7 +279,7 @@ Test(socket, a_host_program_that_sends_nonsense_does_no_harm)
         for (unsigned k = 1 + draw(&state, 6); k > 0; k--)
             send_to_cube(fd, launch, n, &state);
         close(fd);
-        expect_descriptors(&b, before, "a host program");
+        booted_expect_descriptors(&b, before, "a host program");
     }
     xnc_expect(&b, "", WORDS("-d2", "examples/hello"), 0, NULL, "");
     free(launch);
@@ -372,14 +348,14 @@ Test(socket, a_crowd_that_takes_all_descriptors_is_told_so_and_the_machine_neith
     cr_expect(ps.status == 1 && strstr(ps.out, line), "status %d: %s", ps.status, ps.out);
     free(line);
     outcome_free(&ps);
-    size_t full = count_descriptors(b.command.pid);
+    size_t full = booted_descriptors(&b);
     close(fd[0]); /* one for the link, one of three for the streams */
     close(fd[1]);
-    expect_descriptors(&b, full - 2, "two of the crowd have gone");
+    booted_expect_descriptors(&b, full - 2, "two of the crowd have gone");
     xnc_expect(&b, "", WORDS("examples/hello"), 2, "", "no descriptors left for this program's streams");
     for (int i = 2; i < CROWD; i++)
         close(fd[i]);
-    expect_descriptors(&b, 30, "the crowd has gone");
+    booted_expect_descriptors(&b, 30, "the crowd has gone");
     xnc_expect(&b, "", WORDS("examples/hello"), 0, "hello from node 0 of 1\n", "");
     booted_down(&b);
 }

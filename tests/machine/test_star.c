@@ -223,54 +223,24 @@ Test(star, a_file_of_the_front_end_is_another_place)
     folder_remove(folder);
 }
 
-Test(star, a_full_volume_leaves_what_all_have_written)
+static const struct on_volumes {
+    const char *what, *name, *nodes[2]; /* the runs of the case, on the same volumes */
+    int kilobytes;
+} on_volumes[] = {
+    {"a full volume leaves what all have written", "full volume", {"4", NULL}, 600},
+    {"one VP prints, and all hear of it", "elemental", {"4", "1"}, 1200},
+    {"a scalar file is written once, and lines by each VP", "scalar file", {"4", "3"}, 600},
+    {"a scalar file in elemental code is an error", "scalar in each", {"4", "1"}, 600},
+    {"a node in exit is the others' error", "one exits", {"4", NULL}, 600},
+};
+
+RowTest(star, leaves_volumes_whole, on_volumes)
 {
-    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+    const struct on_volumes *c = &on_volumes[*row];
+    char *folder = folder_with_images(VOLUMES, c->kilobytes, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
 
-    must_pass(machine, "-n", "4", "full volume");
-    images_check(folder, VOLUMES);
-    free(machine);
-    folder_remove(folder);
-}
-
-Test(star, one_vp_prints_and_all_hear_of_it)
-{
-    char *folder = folder_with_images(VOLUMES, 1200, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
-
-    must_pass(machine, "-n", "4", "elemental");
-    must_pass(machine, "-n", "1", "elemental");
-    images_check(folder, VOLUMES);
-    free(machine);
-    folder_remove(folder);
-}
-
-Test(star, a_scalar_file_is_written_once_and_lines_by_each_vp)
-{
-    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
-
-    must_pass(machine, "-n", "4", "scalar file");
-    must_pass(machine, "-n", "3", "scalar file");
-    images_check(folder, VOLUMES);
-    free(machine);
-    folder_remove(folder);
-}
-
-Test(star, a_scalar_file_in_elemental_code_is_an_error)
-{
-    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
-
-    must_pass(machine, "-n", "4", "scalar in each");
-    must_pass(machine, "-n", "1", "scalar in each");
-    images_check(folder, VOLUMES);
-    free(machine);
-    folder_remove(folder);
-}
-
-Test(star, a_node_in_exit_is_the_others_error)
-{
-    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
-
-    must_pass(machine, "-n", "4", "one exits");
+    for (int i = 0; i < 2 && c->nodes[i]; i++)
+        must_pass(machine, "-n", c->nodes[i], c->name);
     images_check(folder, VOLUMES);
     free(machine);
     folder_remove(folder);

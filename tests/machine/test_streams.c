@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tests/machine/booted.h"
-#include "tests/machine/command.h"
+#include "tests/machine/guest.h"
 
 TestSuite(streams, .timeout = 600);
 
@@ -103,16 +103,8 @@ Test(streams, carry_a_megabyte_of_lines)
 Test(streams, keep_lines_of_nodes_whole)
 {
     struct outcome o = ncube_run(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {"prints lines at once"}});
-    int next[4] = {0}, node, line, end;
 
-    for (char *at = strtok(o.out, "\n"); at != NULL; at = strtok(NULL, "\n")) {
-        if (strcmp(at, "passed") == 0)
-            continue;
-        cr_assert(sscanf(at, "node %d line %d%n", &node, &line, &end) == 2 && at[end] == '\0', "broken: %s", at);
-        cr_assert(node >= 0 && node < 4 && line == next[node]++, "out of order: %s", at);
-    }
-    for (node = 0; node < 4; node++)
-        cr_expect_eq(next[node], 50, "node %d: %d lines", node, next[node]);
+    lines_must_be_whole(&o, 4, 50);
     outcome_free(&o);
 }
 
