@@ -231,15 +231,18 @@ void user_calls_describe(struct user_calls *c, uint32_t node, uint32_t program, 
 {
     struct code here = code_at(&c->program[program], place->pc);
     struct user_call call = {0};
-    const char *caller = NULL;
 
     if (!here.own && place->sp != 0)
         call = user_calls_find_at(c, node, program, place);
-    if (call.back != 0)
-        caller = strstr(call.text, CALLED_IN) + strlen(CALLED_IN);
-    bool inside = caller && strcmp(call.name, here.name) != 0;
-    snprintf(text, WHERE_BYTES, "%s%s%s%s%s", caller ? here.name : here.text, inside ? ", in " : "",
-             inside ? call.name : "", caller ? inside ? " called from " : ", called from " : "", caller ? caller : "");
+    if (call.back == 0) {
+        snprintf(text, WHERE_BYTES, "%s", here.text);
+        return;
+    }
+    const char *caller = strstr(call.text, CALLED_IN) + strlen(CALLED_IN);
+    if (strcmp(call.name, here.name) == 0)
+        snprintf(text, WHERE_BYTES, "%s, called from %s", here.name, caller);
+    else
+        snprintf(text, WHERE_BYTES, "%s, in %s called from %s", here.name, call.name, caller);
 }
 
 bool user_calls_begin(struct user_calls *c, uint32_t node, uint32_t program, const char *name, struct user_call *call)

@@ -1,3 +1,4 @@
+/* Writing all that is in buffers, when the nodes may be in different modes. */
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_transfer.h"
 

@@ -1,3 +1,4 @@
+/* The table of open files (star_file.h), and what the last call that failed was about. */
 #include "libpio/star/star_ib.h"
 
 #include <errno.h>
