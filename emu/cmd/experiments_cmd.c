@@ -79,10 +79,10 @@ static const struct options options = {
     .usage = "[OPTION...] [MACHINE]",
     .words = 1,
     .summary =
-        "Measures a paper's parallel file I/O on the machine of the machine file MACHINE (default of paper 0: sandia)\n"
-        "and on machines that are wired as the paper's model supposes. Writes report.md and report.html, with plots, "
-        "and every\n"
-        "measurement in runs.json. It makes images of its own. With --keep, an interrupted study continues.",
+        "Measures a paper's parallel file I/O on the machine of the machine file MACHINE (default of paper 0:\n"
+        "sandia) and on machines that are wired as the paper's model assumes. Writes report.md and report.html,\n"
+        "with plots, and every measurement in runs.json. It makes images of its own. With --keep, an interrupted\n"
+        "study continues.",
     .line = lines,
     .print_end = print_parts,
 };

@@ -16,11 +16,11 @@
     "name", "NAME", "the machine's name (default: $NCUBE_NAME, or ncube)", OPTION_TEXT, .at = (offset)
 
 /* Two lines: -m NAME of the commands that ask a machine that is up, and --name, which ncube boot has. */
-#define OPTION_RUNNING(offset)                                                               \
-    {"machine",   "NAME",         "the machine that is up (default: $NCUBE_NAME, or ncube)", \
-     OPTION_TEXT, .at = (offset), .letter = 'm'},                                            \
-    {                                                                                        \
-        "name", "NAME", "same as --machine", OPTION_TEXT, .at = (offset)                     \
+#define OPTION_RUNNING(offset)                                                            \
+    {"machine",   "NAME",         "the running machine (default: $NCUBE_NAME, or ncube)", \
+     OPTION_TEXT, .at = (offset), .letter = 'm'},                                         \
+    {                                                                                     \
+        "name", "NAME", "same as --machine", OPTION_TEXT, .at = (offset)                  \
     }
 
 struct job_words {

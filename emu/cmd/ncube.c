@@ -285,7 +285,7 @@ static void print_first_steps(void)
 static void print_commands(void)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        printf("  ncube %-11s %s\n", commands[i].name, commands[i].help);
+        printf("  ncube %-12s %s\n", commands[i].name, commands[i].help);
     puts("\nEvery command has --help, and so do xnc and ncc. Manual pages: ncube(1), xnc(1), ncc(1).\n");
     print_first_steps();
 }

@@ -178,11 +178,9 @@ struct arguments {
 static const struct options options = {
     .command = "ncube ps",
     .usage = "[OPTION...]",
-    .summary = "Lists the machines that ncube boot keeps up on this host, and what runs on them: "
-               "nodes, virtual time,\n"
-               "command line and the process of its xnc; then the programs that wait for a subcube. Exits with "
-               "1 if one of the user's\n"
-               "machines does not answer within 2 seconds.",
+    .summary = "Lists the machines that ncube boot keeps up on this host, and what runs on them: nodes, virtual\n"
+               "time, command line and the process of its xnc; then the programs that wait for a subcube. Exits\n"
+               "with 1 if one of the user's machines does not answer within 2 seconds.",
     .line = (const struct option_line[]){{"machine", "NAME", "only this machine",
                                           OPTION_INTO(OPTION_TEXT, struct arguments, name), .letter = 'm'},
                                          {OPTION_JSON(struct arguments, json)},

@@ -51,7 +51,7 @@ static const struct options options = {
            "  cat NAME VP               print the stream of a virtual processor, by its number\n"
            "  meta NAME EXTENT...       describe an array that another program wrote, in whole rows of --block\n"
            "  convert FROM TO           make a file of one NB segment, which other programs read as an array\n"
-           "  repair NAME               make a file readable that its writer did not close\n\n"
+           "  repair NAME               repair a file that its writer did not close\n\n"
            "A NAME is a file of the host; or, with -m, pio:/PATH on the images of a machine that is not running.",
     .line = lines,
 };

@@ -101,10 +101,16 @@ purposeless() {
         FNR == 151 && !opens { print FILENAME }'
 }
 
+# Prints "FILE:LINE" of each tag of a list in a manual page that has text behind it: man would set both as the tag.
+running_tags() {
+    git ls-files docs/man | xargs awk 'tag && /^\\fB\\-.*\\fR\]? [A-Za-z]/ { print FILENAME ":" FNR } { tag = /^\.TP/ }'
+}
+
 same "a folder includes only what its layer sees" "" "$(forbidden_includes)"
 same "no two files of the product have one name" "" "$(twin_names)"
 
 same "no line is longer than 120 columns" "" "$(long_lines)"
+same "a tag of a manual page has a line of its own" "" "$(running_tags)"
 same "a source of more than 150 lines opens with its purpose" "" "$(purposeless)"
 same "what changes no result is varied by a test (docs/exactness.md)" "" "$(unvaried)"
 same "what the pages name is there" "" "$(missing_names)"
