@@ -192,13 +192,12 @@ int pattern_stripe(int64_t block, int32_t elements, struct pattern **p)
 
 /* ---- Bits ---- */
 
-int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
+/* Each bit must be there once, none left out. *element_bits: how many name the element. */
+static int check_bits(int bits, const uint8_t *bit, int *element_bits)
 {
-    int offset_bits = 0, element_bits = 0, error = 0;
     uint64_t seen[2] = {0};
 
-    if (bits < 1 || bits > 61)
-        return bits < 1 ? -EINVAL : -EOVERFLOW;
+    *element_bits = 0;
     for (int i = 0; i < bits; i++) {
         bool names = bit[i] >= PATTERN_BIT_ELEMENT;
         uint64_t one = (uint64_t)1 << (bit[i] & 63);
@@ -206,36 +205,50 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
         if (bit[i] >= 2 * PATTERN_BIT_ELEMENT || (seen[names] & one))
             return -EINVAL;
         seen[names] |= one;
-        offset_bits += !names;
-        element_bits += names;
+        *element_bits += names;
     }
-    if (seen[0] != ((uint64_t)1 << offset_bits) - 1 || seen[1] != ((uint64_t)1 << element_bits) - 1)
-        return -EINVAL; /* each bit once, none left out */
-    if ((int64_t)1 << element_bits > PATTERN_ELEMENTS_MAX)
-        return -E2BIG;
+    if (seen[0] != ((uint64_t)1 << (bits - *element_bits)) - 1 || seen[1] != ((uint64_t)1 << *element_bits) - 1)
+        return -EINVAL;
+    return (int64_t)1 << *element_bits > PATTERN_ELEMENTS_MAX ? -E2BIG : 0;
+}
+
+/* Makes element e: from the lowest bit up, the set so far is kept once, or repeated. */
+static int finish_bits(int bits, const uint8_t *bit, int32_t e, struct falls_set *element)
+{
+    struct falls_build b = {0};
+    struct falls run = {.length = 1, .count = 1};
+
+    falls_push(&b, 0, &run);
+    for (int i = 0; i < bits; i++) {
+        bool names = bit[i] >= PATTERN_BIT_ELEMENT;
+        struct falls outer = {.stride = (int64_t)1 << i, .count = names ? 1 : 2};
+
+        if (names)
+            outer.left = (int64_t)(e >> (bit[i] - PATTERN_BIT_ELEMENT) & 1) << i;
+        falls_lies_as_in_file(&outer);
+        outer.in[PLAN_A].at = 0;
+        outer.in[PLAN_A].step = names ? 0 : (int64_t)1 << bit[i];
+        falls_wrap(&b, 0, 0, &outer);
+    }
+    int error = falls_finish(&b, element);
+    falls_build_free(&b);
+    return error;
+}
+
+int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
+{
+    int element_bits;
+
+    if (bits < 1 || bits > 61)
+        return bits < 1 ? -EINVAL : -EOVERFLOW;
+    int error = check_bits(bits, bit, &element_bits);
+    if (error)
+        return error;
     struct pattern *new = pattern_new(0, (int64_t)1 << bits, (int32_t)1 << element_bits);
     if (!new)
         return -ENOMEM;
-    for (int32_t e = 0; e < new->elements && !error; e++) {
-        struct falls_build b = {0};
-        struct falls run = {.length = 1, .count = 1};
-
-        falls_push(&b, 0, &run);
-        /* from the lowest bit up: the set so far is kept once, or repeated */
-        for (int i = 0; i < bits; i++) {
-            bool names = bit[i] >= PATTERN_BIT_ELEMENT;
-            struct falls outer = {.stride = (int64_t)1 << i, .count = names ? 1 : 2};
-
-            if (names)
-                outer.left = (int64_t)(e >> (bit[i] - PATTERN_BIT_ELEMENT) & 1) << i;
-            falls_lies_as_in_file(&outer);
-            outer.in[PLAN_A].at = 0;
-            outer.in[PLAN_A].step = names ? 0 : (int64_t)1 << bit[i];
-            falls_wrap(&b, 0, 0, &outer);
-        }
-        error = falls_finish(&b, &new->element[e]);
-        falls_build_free(&b);
-    }
+    for (int32_t e = 0; e < new->elements && !error; e++)
+        error = finish_bits(bits, bit, e, &new->element[e]);
     return pattern_hand_over(new, error ? error : places_of_bits(new, bits, bit), p);
 }
 
