@@ -63,8 +63,7 @@ static const struct operation operations[] = {
     [INDEX(N_FSETATTRNAME)] = {hostfs_set_attributes_of_name, NULL, hostfs_tmp_set_attributes},
 };
 
-#define OPERATION_ONE(name, number) +1
-_Static_assert(sizeof operations / sizeof *operations == 0 FILE_OPS(OPERATION_ONE), "every request has its entry");
+_Static_assert(sizeof operations / sizeof *operations == FILE_OPERATIONS, "every request has its entry");
 
 static int32_t decode(struct hostfs_call *c, uint32_t parts, const uint8_t *bytes, size_t n)
 {

@@ -24,9 +24,7 @@ static cfs_invoke *const operation[] = {
     [N_CSTAT - N_CNAME] = cfs_invoke_stat,   [N_CDROP - N_CNAME] = cfs_invoke_drop,
     [N_CPLACE - N_CNAME] = cfs_invoke_place,
 };
-#define OPERATIONS             (sizeof operation / sizeof operation[0])
-#define COUNT_OP(name, number) +1
-_Static_assert(OPERATIONS == 0 CFS_OPS(COUNT_OP), "every request is in the table");
+_Static_assert(sizeof operation / sizeof operation[0] == CFS_OPERATIONS, "every request is in the table");
 
 /* A volume of a CFS disk. */
 static bool can_be_disk(const struct ext2 *fs)
@@ -128,7 +126,7 @@ static bool begin_disk(struct cfs *cfs, uint32_t drive)
 
 static int check(const struct cfs *cfs, const struct arrival *a, struct cfs_request *r)
 {
-    int error = family_head(a, N_CNAME, OPERATIONS, r, sizeof *r);
+    int error = family_head(a, N_CNAME, CFS_OPERATIONS, r, sizeof *r);
 
     if (error < 0)
         return error;

@@ -18,9 +18,7 @@ static clf_invoke *const operation[] = {
     [N_CLF_FREE - N_CLF_NAME] = clf_invoke_free,       [N_CLF_GROUP - N_CLF_NAME] = clf_invoke_group,
     [N_CLF_MANAGER - N_CLF_NAME] = clf_invoke_manager,
 };
-#define OPERATIONS             (sizeof operation / sizeof operation[0])
-#define COUNT_OP(name, number) +1
-_Static_assert(OPERATIONS == 0 CLF_OPS(COUNT_OP), "every request is in the table");
+_Static_assert(sizeof operation / sizeof operation[0] == CLF_OPERATIONS, "every request is in the table");
 
 static void run(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
 {
@@ -73,7 +71,7 @@ static bool has_attachment(int type)
 
 static int check(const struct clf_server *clf, const struct arrival *a, struct clf_request *r)
 {
-    int error = family_head(a, N_CLF_NAME, OPERATIONS, r, sizeof *r);
+    int error = family_head(a, N_CLF_NAME, CLF_OPERATIONS, r, sizeof *r);
 
     if (error < 0)
         return error;

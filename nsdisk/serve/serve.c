@@ -333,9 +333,7 @@ static invoke_fn *const operation[] = {
     OP(N_FMAKE) = invoke_make,         OP(N_FOPENREAD) = invoke_open_read,
     OP(N_FADD) = invoke_add,
 };
-#define OPERATIONS             (sizeof operation / sizeof operation[0])
-#define COUNT_OP(name, number) +1
-_Static_assert(OPERATIONS == 0 FILE_OPS(COUNT_OP), "every file operation is in the table");
+_Static_assert(sizeof operation / sizeof operation[0] == FILE_OPERATIONS, "every request is in the table");
 
 /* ---- Decoding ---- */
 

@@ -144,6 +144,13 @@ Test(config, timing_is_a_preset_or_changes_one)
     }
 }
 
+/* The key `costs` takes the rows up to the first without a name. */
+Test(config, every_stated_cost_has_a_name)
+{
+    for (int row = 0; row < STATED_ROWS; row++)
+        cr_expect_not_null(software_stated[row].name, "row %d", row);
+}
+
 Test(config, the_least_machine_file_is_a_dimension)
 {
     cr_assert_eq(load("dim = 3;", NULL), 0, "%s", error);

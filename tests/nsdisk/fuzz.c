@@ -113,7 +113,7 @@ static size_t spoil(struct fuzz *f, uint8_t *message, size_t n)
 static void send(struct fuzz *f)
 {
     uint8_t *message = calloc(1, MESSAGE_MAX);
-    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, N_FADD - N_FOPEN + 1);
+    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, FILE_OPERATIONS);
     size_t n = make_request(f, type, message);
 
     if (below(f, 3) == 0)

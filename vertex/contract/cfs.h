@@ -75,6 +75,7 @@
 
 #define CFS_OP_ENUM(name, number) name = number,
 enum cfs_op { CFS_OPS(CFS_OP_ENUM) };
+enum { CFS_OPERATIONS = 0 CFS_OPS(OP_ONE) };
 #undef CFS_OP_ENUM
 
 #define N_IS_CFS(type) ((uint32_t)(type) >= TYPES_CFS && (uint32_t)(type) <= TYPES_CFS_LAST)

@@ -76,6 +76,7 @@
 
 #define CLF_OP_ENUM(name, number) name = number,
 enum clf_op { CLF_OPS(CLF_OP_ENUM) };
+enum { CLF_OPERATIONS = 0 CLF_OPS(OP_ONE) };
 #undef CLF_OP_ENUM
 
 #define N_IS_CLUSTERFILE(type) ((uint32_t)(type) >= TYPES_CLUSTERFILE && (uint32_t)(type) <= TYPES_CLUSTERFILE_LAST)

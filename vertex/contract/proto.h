@@ -115,10 +115,13 @@
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };
 #undef FILE_OP_ENUM
+#define OP_ONE(name, number) +1
+enum { FILE_OPERATIONS = 0 FILE_OPS(OP_ONE) };
 #define FILE_OP_IN_RANGE(name, number) \
-    _Static_assert((number) >= TYPES_FILES && (number) <= TYPES_FILES_LAST, "in its range");
+    _Static_assert((number) >= N_FOPEN && (number) < N_FOPEN + FILE_OPERATIONS, "the numbers have no gaps");
 FILE_OPS(FILE_OP_IN_RANGE)
 #undef FILE_OP_IN_RANGE
+_Static_assert((int)N_FOPEN == (int)TYPES_FILES && N_FOPEN + FILE_OPERATIONS - 1 <= TYPES_FILES_LAST, "in their range");
 /* N_FOPEN's number is the original's [P0 section 3]. */
 
 enum file_poll {                  /* N_FPOLL; files are always ready, the standard input may not be */

@@ -28,10 +28,9 @@
 
 #include "vertex/contract/proto.h"
 
-#define STATED_OF(request)         ((request)-N_FOPEN)
-#define STATED_COUNT(name, number) +1
+#define STATED_OF(request) ((request)-N_FOPEN)
 enum stated_row {
-    STATED_REQUESTS = 0 FILE_OPS(STATED_COUNT),
+    STATED_REQUESTS = FILE_OPERATIONS,
     STATED_ARRIVAL = STATED_REQUESTS,
     STATED_REAP,
     STATED_CALL,
@@ -41,8 +40,6 @@ enum stated_row {
     STATED_PIO_WRITE,
     STATED_ROWS,
 };
-#undef STATED_COUNT
-_Static_assert(STATED_OF(N_FADD) + 1 == STATED_REQUESTS, "the numbers of requests have no gaps");
 
 struct stated_cost {
     uint32_t begin_cycles, change_cycles, command_cycles, end_cycles;

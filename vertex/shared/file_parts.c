@@ -37,16 +37,15 @@ static const uint8_t parts_of[] = {
     OF(N_FOPENREAD) = PART_DRIVE | PART_NAME | PART_NAME2 | PART_COUNT,
     OF(N_FADD) = PART_FILE | PART_DATA,
 };
-#define TYPES             (sizeof parts_of / sizeof parts_of[0])
-#define ONE(name, number) +1
-_Static_assert(TYPES == 0 FILE_OPS(ONE), "every file request is in the table");
-_Static_assert(N_FOPEN + TYPES <= N_RCLAIM && N_FOPEN + TYPES <= N_PIPE, "no other request has one of these numbers");
+_Static_assert(sizeof parts_of / sizeof parts_of[0] == FILE_OPERATIONS, "every file request is in the table");
+_Static_assert(N_FOPEN + FILE_OPERATIONS <= N_RCLAIM && N_FOPEN + FILE_OPERATIONS <= N_PIPE,
+               "no other request has one of these numbers");
 
 bool file_parts_of(uint32_t type, uint32_t *parts)
 {
     uint32_t index = type - N_FOPEN;
 
-    if (index >= TYPES)
+    if (index >= FILE_OPERATIONS)
         return false;
     *parts = parts_of[index];
     return true;
