@@ -207,6 +207,8 @@ Test(front_messages, random_messages_do_no_harm)
                 ;
         }
         status();
+        arrive(5, N_CONSOLE, "", 0, "hello\n");
+        cr_expect(strstr(take_err(), "node 5: hello\n"), "round %d: nobody is heard any more", round);
         front_free(front);
         front = NULL;
     }
