@@ -129,7 +129,7 @@ def renewed(path, block):
 
 def blocks(path):
     """The name and the text of each block of a page."""
-    return re.findall("^%s([^\n]*) -->\n(.*?)\n%s$" % (MARK, END), read(path), re.MULTILINE | re.DOTALL)
+    return re.findall("^%s([^\n]*) -->\n(.*?)\n?%s$" % (MARK, END), read(path), re.MULTILINE | re.DOTALL)
 
 
 def pages_with_blocks():
