@@ -23,9 +23,9 @@ SERVERS_CORE := libpio/servers/server_folders.c libpio/servers/server_volumes.c
 SERVERS_SRCS := $(SERVERS_CORE) libpio/servers/server_traps.c
 TWO_PHASE := $(addprefix libpio/group/two_phase,.c _window.c)
 # Parallel files of virtual processors: what needs no node, and the rest
-STAR_CORE := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c scopes.c star_nodes.c star_table.c row_move.c \
-    star_ahead.c star_behind.c star_buffer.c star_flush.c star_ib.c star_blocks.c star_directory.c star_entries.c \
-    star_parts.c star_transfer.c star_seek.c star_stdio.c star_open.c store_unix.c)
+STAR_CORE := $(addprefix libpio/star/,shape.c row_order.c segments.c detect.c meta.c scopes.c star_nodes.c \
+    star_table.c row_move.c star_ahead.c star_behind.c star_buffer.c star_flush.c star_ib.c star_blocks.c \
+    star_directory.c star_entries.c star_parts.c star_transfer.c star_seek.c star_stdio.c star_open.c store_unix.c)
 STAR_SRCS := $(STAR_CORE) $(addprefix libpio/star/,star_modes.c star_scalar.c store_pio.c)
 LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS) \
     $(MPI_SRCS) $(STAR_SRCS) $(SERVERS_SRCS) $(CFS_SRCS) $(CLF_SRCS)
@@ -63,8 +63,8 @@ STAR_TEST := $(addprefix tests/libpio/,fake_group.c star_program.c unstar.c) $(S
 $(foreach name,star star_failures star_files,$(eval $(call host_test,libpio/test_$(name),$(STAR_TEST),-lpthread)))
 $(eval $(call host_test,libpio/test_two_phase,tests/libpio/fake_group.c tests/libpio/random_pattern.c $(TWO_PHASE) \
     $(STAR_CORE) $(MAP_SRCS),-lpthread))
-STAR_PARTS := $(addprefix libpio/star/,shape.c segments.c detect.c meta.c)
-$(eval $(call host_test,libpio/test_star_parts,$(STAR_PARTS) $(MAP_SRCS)))
+STAR_PARTS := $(addprefix libpio/star/,shape.c row_order.c segments.c detect.c meta.c)
+$(eval $(call host_test,libpio/test_star_parts,tests/libpio/unstar.c $(STAR_PARTS) $(MAP_SRCS)))
 
 # Against Open MPI and HDF5, where they are installed
 SHELL_TESTS += tests/libpio/test_judges.sh tests/libpio/test_mpi.sh

@@ -20,21 +20,19 @@
 #include "libpio/star/star_ib.h"
 
 struct arguments {
-    const char *machine, *images;
+    const char *machine, *images, *order;
     uint32_t block, bytes, fill;
-    uint8_t order;
 };
 
 #define TO(kind, member) OPTION_INTO(kind, struct arguments, member)
-
-static const char *const orders[] = {"row", "column", NULL};
 
 static const struct option_line lines[] = {
     {"machine", "FILE", "machine file, for pio:PATH", TO(OPTION_TEXT, machine), .letter = 'm'},
     {"images", "DIR", "folder of the machine's images (default: the machine file's)", TO(OPTION_TEXT, images)},
     {"block", "BYTES", "meta, repair: bytes of a virtual processor in each row", TO(OPTION_BYTES, block), 1, INT32_MAX},
-    {"order", "ORDER", "meta: order of the virtual processors, row or column (default row)", TO(OPTION_CHOICE, order),
-     .choices = orders},
+    {"order", "ORDER",
+     "meta, convert: order of the virtual processors in a row: row, column or grid:G0xG1 (default row)",
+     TO(OPTION_TEXT, order)},
     {"bytes", "BYTES", "convert: bytes of a virtual processor in each row of the new file", TO(OPTION_BYTES, bytes), 1,
      INT32_MAX},
     {"fill", "BYTE", "convert: what follows the end of a stream, 0 to 255 (default 0)", TO(OPTION_NUMBER, fill), 0,
@@ -55,6 +53,38 @@ static const struct options options = {
            "A NAME is a file of the host; or, with -m, pio:/PATH on the images of a machine that is not running.",
     .line = lines,
 };
+
+/* ---- The order of a row ---- */
+
+/* Reads --order for a shape of m->rank dimensions. */
+static void take_order(const char *verb, const char *text, struct star_meta *m)
+{
+    const char *at = text ? text : "row";
+    int n = 0;
+
+    m->order = strcmp(at, "row") == 0 ? STAR_ROW : strcmp(at, "column") == 0 ? STAR_COLUMN : STAR_GRID;
+    if (m->order != STAR_GRID)
+        return;
+    if (strncmp(at, "grid:", 5) != 0)
+        options_refuse(&options, "%s: '%s': an order is row, column or grid:G0xG1...", verb, text);
+    for (at += 4; *at && n < m->rank; at += 1 + strcspn(at + 1, "x"), n++) {
+        char *number = memory_print("%.*s", (int)strcspn(at + 1, "x"), at + 1);
+        uint64_t cells;
+
+        if (!options_read_number(number, 1, INT32_MAX, &cells))
+            options_refuse(&options, "%s: '%s': the cells of a dimension are a number from 1 on", verb, text);
+        m->grid[n] = (int)cells;
+        free(number);
+    }
+    if (n < m->rank || *at)
+        options_refuse(&options, "%s: '%s': the shape has %d dimension%s, so give as many numbers of cells", verb, text,
+                       m->rank, plural((uint64_t)m->rank));
+}
+
+static struct star_row_order order_of(const struct star_meta *m)
+{
+    return star_row_order_make(m->rank, m->extent, m->order, m->grid);
+}
 
 /* ---- Files ---- */
 
@@ -145,13 +175,16 @@ static int verb_show(const struct arguments *a, char **word, char *error)
     printf("shape   ");
     for (int axis = 0; axis < m.rank; axis++)
         printf(" %ld", m.extent[axis]);
-    printf("\nVPs      %" PRId64 " in %s order\nwriter   %d node%s, %s\n", m.segments.vps,
+    printf("\nVPs      %" PRId64 " in %s order", m.segments.vps,
            m.order == STAR_ROW      ? "row"
            : m.order == STAR_COLUMN ? "column"
-                                    : "grid",
-           m.nodes, plural((uint64_t)m.nodes), m.is_writing ? "which did not close it" : "which closed it");
+                                    : "grid");
+    for (int axis = 0; axis < m.rank && m.order == STAR_GRID; axis++)
+        printf("%s%d", axis == 0 ? ", cells " : "x", m.grid[axis]);
+    printf("\nwriter   %d node%s, %s\n", m.nodes, plural((uint64_t)m.nodes),
+           m.is_writing ? "which did not close it" : "which closed it");
     print_segments(&m);
-    return m.is_writing || m.order != STAR_ROW ? 0 : print_lengths(word[0], error);
+    return m.is_writing ? 0 : print_lengths(word[0], error);
 }
 
 /* ---- cat ---- */
@@ -185,7 +218,7 @@ static int verb_cat(const struct arguments *a, char **word, char *error)
 
 static int verb_meta(const struct arguments *a, char **word, char *error)
 {
-    struct star_meta m = {.nodes = 1, .order = (enum star_order)a->order, .segments = {.cb_block = 8}}, before;
+    struct star_meta m = {.nodes = 1, .segments = {.cb_block = 8}}, before;
     int64_t vps = 1, bytes;
     bool is_there;
 
@@ -197,6 +230,7 @@ static int verb_meta(const struct arguments *a, char **word, char *error)
             options_refuse(&options, "meta: too many virtual processors");
         vps *= m.extent[m.rank++];
     }
+    take_order("meta", a->order, &m);
     if (a->block == 0)
         options_refuse(&options, "meta: give the bytes of a virtual processor in each row: --block BYTES");
     if (star_files_meta(word[0], &before, &is_there, error) < 0)
@@ -219,37 +253,43 @@ static int verb_meta(const struct arguments *a, char **word, char *error)
 /* ---- convert ---- */
 
 /* One row: the next bytes of each stream, then the fill. */
-static int put_row(const struct arguments *a, const char *name, CS_FILE *f, struct star_new *to, int64_t at,
-                   unsigned char *block, char *error)
+static int put_row(const struct arguments *a, const char *name, CS_FILE *f, const struct star_row_order *order,
+                   struct star_new *to, int64_t at, unsigned char *block, char *error)
 {
     int result = 0;
 
-    for (long vp = 0; vp < f->shape->vps && result == 0; vp++) {
+    for (long place = 0; place < f->shape->vps && result == 0; place++) {
+        long vp = star_row_order_vp(order, place);
         int64_t n = star_ib_read(f, vp, (char *)block, a->bytes);
 
         memset(block + n, (int)a->fill, (size_t)(a->bytes - n));
         result = stream_error(name, f, vp, error);
         if (result == 0)
-            result = star_new_write(to, at + vp * (int64_t)a->bytes, block, a->bytes, error);
+            result = star_new_write(to, at + place * (int64_t)a->bytes, block, a->bytes, error);
     }
     return result;
 }
 
+/* m: of the old file; but for its order, which is the new one's. Becomes that of the new file. */
 static int put_rows(const struct arguments *a, char **word, CS_FILE *f, struct star_meta *m, char *error)
 {
     unsigned char *block = memory_new(a->bytes, 1);
     int64_t most = 0, vps = f->shape->vps;
+    struct star_row_order order = order_of(m);
     struct star_new to;
     int result = star_new_open(&to, word[1], "", word[0], error);
 
     for (long vp = 0; vp < vps; vp++)
         most = star_ib_end(f, vp) > most ? star_ib_end(f, vp) : most;
     for (int64_t at = 0; at < most && result == 0; at += a->bytes)
-        result = put_row(a, word[0], f, &to, at * vps, block, error);
+        result = put_row(a, word[0], f, &order, &to, at * vps, block, error);
     free(block);
     result = star_new_close(&to, "", result, error);
-    *m = (struct star_meta){.rank = m->rank, .nodes = m->nodes, .segments = {.vps = vps, .cb_block = 8}};
-    memcpy(m->extent, f->shape->extent, sizeof m->extent);
+    struct star_meta new = {
+        .rank = m->rank, .order = m->order, .nodes = m->nodes, .segments = {.vps = vps, .cb_block = 8}};
+    memcpy(new.extent, m->extent, sizeof new.extent);
+    memcpy(new.grid, m->grid, sizeof new.grid);
+    *m = new;
     m->segments.nb_rows = (most + a->bytes - 1) / a->bytes;
     m->segments.nb_block = most > 0 ? a->bytes : 0;
     return result;
@@ -269,6 +309,7 @@ static int verb_convert(const struct arguments *a, char **word, char *error)
         return -1;
     if (is_there)
         return error_line(error, "%s.meta: already exists", word[1]);
+    take_order("convert", a->order, &m);
     CS_FILE *f = open_streams(word[0], &s, error);
     if (!f)
         return -1;

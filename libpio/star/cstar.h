@@ -129,13 +129,14 @@ struct cs_options {     /* 0 or NULL: the default */
 };
 
 /* Opens a parallel file of the current shape: types r, w, a, r+, w+, a+ with their meaning in C, also with b. It
- * ignores CS_WHERE. A file without a .meta is an external one: an array of that shape, whose items have the size of the
- * first read; of a last row that is cut each VP reads what is there. While a file is open for writing no other program
- * can open it, and if that program does not come to cs_fclose, nobody can: EBUSY.
+ * ignores CS_WHERE. A file without a .meta is an external one: an array of that shape, whose items have the size of
+ * the first read; of a last row that is cut each VP reads what is there. One with a .meta that tells another order of
+ * the VPs ("ncube star meta") is read and updated as any other, and keeps the order. While a file is open for writing
+ * no other program can open it, and if that program does not come to cs_fclose, nobody can: EBUSY.
  *   ENOENT   r, r+ without the file         EBUSY    it is open for writing, or its last writer did not close it
  *   EPROTO   its .meta is damaged, or does not fit its size
  *   EINVAL   no CS_WITH, in CS_EACH, another shape than the file's, name, type or options; r+ or a without .meta
- *   ENOTSUP  its VPs are in another order   EMFILE   192 parallel files, 32 of libpio, or no descriptors left
+ *   EMFILE   192 parallel files, 32 of libpio, or no descriptors left
  *   ENOMEM, and those of pio_open or open */
 CS_FILE *cs_fopen(const char *name, const char *type);
 /* For reading (r, r+): any shape; *s becomes the file's, made as by cs_shape; the caller frees it after cs_fclose.

@@ -17,9 +17,8 @@
 
 #include <stddef.h>
 
+#include "libpio/star/row_order.h"
 #include "libpio/star/segments.h"
-
-enum star_order { STAR_ROW, STAR_COLUMN, STAR_GRID };
 
 #define STAR_REASON_BYTES   100
 #define STAR_META_BYTES     2048 /* greatest text, with its NUL */

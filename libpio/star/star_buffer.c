@@ -27,10 +27,10 @@ void star_flush_behind(struct cs_file *f)
     char *full = f->buffer;
 
     star_settle(f);
-    if (f->is_bad || !f->shape->is_one_run || star_way_of(f) != CS_DIRECTLY) {
+    if (f->is_bad || !f->is_one_run || star_way_of(f) != CS_DIRECTLY) {
         star_flush(f);
     } else {
-        int64_t at = row.file + f->shape->first * row.block, bytes = f->shape->local * row.block;
+        int64_t at = row.file + f->first * row.block, bytes = f->shape->local * row.block;
         int error = bytes > 0 ? star_behind_start(&f->behind, f->store, f->handle, full, bytes, at) : 0;
 
         f->counts.rows[1]++;

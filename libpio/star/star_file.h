@@ -24,6 +24,9 @@ struct cs_file {
     int64_t unit; /* B of the data */
     struct cs_shape *shape;
     struct cs_shape *own_shape; /* made by the file, and freed with it; or NULL */
+    struct star_row_order order;
+    bool is_one_run; /* each node's blocks of a row follow each other, in the order of local numbers: */
+    long first;      /* this node's from that block on */
     struct star_segments segments;
     char reason[STAR_REASON_BYTES];
     enum cs_mode least, mode;

@@ -248,7 +248,8 @@ static int64_t move_in_row(struct cs_file *f, long i, bool writes, char *buf, in
     struct star_row row = is_whole
                               ? star_segments_row(&f->segments, vp->at)
                               : (struct star_row){f->segments.nb_block, star_segments_nb_end(&f->segments), f->ib->end};
-    int64_t within = vp->at - row.at, at = row.file + cs_number(f->shape, i) * row.block + within;
+    int64_t within = vp->at - row.at,
+            at = row.file + star_place(&f->order, cs_number(f->shape, i)) * row.block + within;
 
     n = least(least(n, row.block - within), (is_whole ? star_segments_end(&f->segments) : star_ib_end(f, i)) - vp->at);
     int error = writes ? star_blocks_write(f, STAR_DATA, at, buf, n) : star_blocks_read(f, STAR_DATA, at, buf, n);

@@ -165,8 +165,6 @@ static int find_meta(const struct cs_file *f, struct star_meta *m, char *part)
         return error;
     if (m->is_writing)
         return -EBUSY;
-    if (m->order != STAR_ROW)
-        return -ENOTSUP;
     return check_size(f, m, part);
 }
 
@@ -181,18 +179,24 @@ static int find_external(const struct cs_file *f, bool has_shape)
     return f->writes ? -EINVAL : 0;
 }
 
+/* A file without an IB segment has no directory; what lies there is another's. */
+static int remove_directory(const struct cs_file *f)
+{
+    char name[STAR_PART_BYTES];
+    int first = f->store->remove(star_part_name(f, name, ".first"));
+    int error = first >= 0 || first == -ENOENT ? f->store->remove(star_part_name(f, name, ".dir")) : first;
+
+    return error == -ENOENT ? 0 : error;
+}
+
 /* The old .meta goes before the data, and the new one comes after them: whatever happens, it does not lie. */
 static int make_data(const struct cs_file *f)
 {
     struct star_meta writing = star_meta_of(f, true);
     int error = f->store->remove_meta(f->name, star_layout_of(f));
 
-    for (int k = 0; k < 2 && (error >= 0 || error == -ENOENT); k++) {
-        char name[STAR_PART_BYTES];
-
-        error = f->store->remove(star_part_name(f, name, k == 0 ? ".first" : ".dir"));
-    }
-    if (error < 0 && error != -ENOENT)
+    error = error >= 0 || error == -ENOENT ? remove_directory(f) : error;
+    if (error < 0)
         return error;
     int handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, star_layout_of(f));
     if (handle == -ENOENT) { /* a crash has left it on some of the volumes */
@@ -236,6 +240,8 @@ static void find(const struct cs_file *f, char type, struct found *found)
             error = -EINVAL;
         writing.is_writing = true;
         error = error ? error : star_put_meta(f, &writing);
+        if (error >= 0 && writing.ib_block == 0)
+            error = remove_directory(f);
     }
     if (error == 0) {
         found->unit = f->store->unit(f->name, star_layout_of(f));
@@ -284,14 +290,26 @@ static int open_directory(struct cs_file *f, int flags)
     return error ? error : star_open_part(f, ".dir", flags, &f->directory_handle);
 }
 
+/* Where the blocks of a row lie. */
+static void take_order(struct cs_file *f, const struct star_meta *m)
+{
+    const struct cs_shape *s = f->shape;
+
+    f->order = star_row_order_make(s->rank, s->extent, m->order, m->grid);
+    f->is_one_run = star_row_order_fits(&f->order, s);
+    f->first = s->local > 0 ? star_place(&f->order, cs_number(s, 0)) : 0;
+}
+
 static int take_found(struct cs_file *f, const struct found *found, bool makes_shape)
 {
     const struct star_meta *m = &found->meta;
 
     f->unit = found->unit;
     f->is_external = found->is_external;
-    if (found->is_external)
+    if (found->is_external) {
+        take_order(f, m);
         return take_ib(f, m);
+    }
     int error = star_shape_make(m->rank, m->extent, NULL, star_group.size, star_group.rank, &f->own_shape);
     if (error)
         return error;
@@ -299,6 +317,7 @@ static int take_found(struct cs_file *f, const struct found *found, bool makes_s
         return -EINVAL;
     if (makes_shape)
         f->shape = f->own_shape;
+    take_order(f, m);
     int64_t cb_block = f->segments.cb_block;
     f->segments = m->segments;
     if (f->writes && m->segments.cb_bytes == 0)

@@ -19,7 +19,7 @@ struct star_meta star_meta_of(const struct cs_file *f, bool is_writing)
 {
     struct star_meta m = {.is_writing = is_writing,
                           .rank = f->shape->rank,
-                          .order = STAR_ROW,
+                          .order = f->order.order,
                           .nodes = star_group.size,
                           .segments = f->segments};
 
@@ -33,6 +33,7 @@ struct star_meta star_meta_of(const struct cs_file *f, bool is_writing)
         m.directory_superblocks = f->directory_superblocks > 0 ? f->directory_superblocks : 1;
     }
     memcpy(m.extent, f->shape->extent, sizeof m.extent);
+    memcpy(m.grid, f->order.grid, sizeof m.grid);
     if (f->segments.nb_rows > 0 && (is_writing || f->segments.cb_bytes > 0 || f->segments.has_ib))
         strcpy(m.reason, f->reason);
     return m;

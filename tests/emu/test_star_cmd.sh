@@ -76,6 +76,58 @@ same "the third VP's second item" "$(tail -c +$((8 * (12 + 2) + 1)) array | head
     "$(star cat array 2 | tail -c +9 | head -c 8 | cksum)"
 refused "meta again" 1 "array.meta: already exists" meta array 3 4 --block 8
 
+# ---- The order of a row: arrays of (i, j) with 10 i + j in it, of 3 x 4, two rows, of which the second has 100 more
+
+numbers() { # NAME ORDER...: a row in that order of places, then the next one
+    local name=$1 x
+    shift
+    for row in 0 100; do
+        for x; do printf "\\$(printf %o $((x + row)))\0\0\0"; done
+    done >"$name"
+}
+all_vps() { # WORD...: the streams of all 12, as text
+    for ((vp = 0; vp < 12; vp++)); do star cat "$@" $vp; done | od -A n -t d4 -v | xargs
+}
+by_row="0 1 2 3 10 11 12 13 20 21 22 23"
+by_column="0 10 20 1 11 21 2 12 22 3 13 23"
+by_cell="0 1 10 11 2 3 12 13 20 21 22 23" # cells of 2 x 2
+pairs=$(for x in $by_row; do echo $x $((x + 100)); done | xargs)
+# shellcheck disable=SC2086
+{
+    numbers rows $by_row
+    numbers columns $by_column
+    numbers cells $by_cell
+}
+status "meta in row order" 0 star meta rows 3 4 --block 4 --order row
+status "meta in column order" 0 star meta columns 3 4 --block 4 --order column
+status "meta in a grid" 0 star meta cells 3 4 --block 4 --order grid:2x2
+same "its line" "order grid 2 2" "$(grep order cells.meta)"
+status "show of a grid" 0 star show cells
+same "show: the order" "VPs      12 in grid order, cells 2x2" "$(sed -n 2p out)"
+for name in rows columns cells; do
+    same "streams of $name" "$pairs" "$(all_vps $name)"
+    status "$name in row order" 0 star convert $name $name.row --bytes 4
+    status "$name in column order" 0 star convert $name $name.column --bytes 4 --order column
+    status "$name in a grid" 0 star convert $name $name.grid --bytes 4 --order grid:2x2
+    check "$name: the arrays" eval "cmp $name.row rows && cmp $name.column columns && cmp $name.grid cells"
+    same "$name: order lines" "order row|order column|order grid 2 2" \
+        "$(grep -h order $name.row.meta $name.column.meta $name.grid.meta | paste -sd '|')"
+done
+status "cells may be empty" 0 star convert rows empty --bytes 4 --order grid:5x3
+same "streams of empty cells" "$pairs" "$(all_vps empty)"
+"$ncube" disk -m machine.conf put columns pio:/columns >/dev/null
+status "meta on images" 0 star -m machine.conf meta pio:/columns 3 4 --block 4 --order column
+same "streams on images" "$pairs" "$(all_vps -m machine.conf pio:/columns)"
+rm rows.meta
+refused "no such order" 2 "meta: 'rows': an order is row, column or grid:G0xG1..." meta rows 3 4 --block 4 --order rows
+refused "a grid of zero" 2 "'grid:0x4': the cells of a dimension" meta rows 3 4 --block 4 --order grid:0x4
+refused "a grid without numbers" 2 "'grid:': the cells of a dimension" meta rows 3 4 --block 4 --order grid:
+refused "a dimension too few" 2 "'grid:2': the shape has 2 dimensions" meta rows 3 4 --block 4 --order grid:2
+refused "a dimension too many" 2 "'grid:2x2x2': the shape has 2" meta rows 3 4 --block 4 --order grid:2x2x2
+refused "a number is followed by a letter" 2 "'grid:2x2y'" meta rows 3 4 --block 4 --order grid:2x2y
+refused "convert in no order" 2 "convert: 'colum': an order" convert columns none --bytes 4 --order colum
+check "nothing was made" test ! -e none -a ! -e rows.meta
+
 # ---- repair
 
 for part in '' .first .dir; do

@@ -227,7 +227,7 @@ static void repair(void)
     int part[2] = {FIRST, DIRECTORY};
 
     if (!parts[DATA].bytes || star_meta_parse((const char *)parts[META].bytes, (size_t)parts[META].n, &r.meta) < 0 ||
-        !r.meta.is_writing || r.meta.segments.vps > VPS_MOST || r.meta.order != STAR_ROW)
+        !r.meta.is_writing || r.meta.segments.vps > VPS_MOST)
         return;
     r.first = parts[FIRST].bytes, r.first_bytes = parts[FIRST].n;
     r.directory = parts[DIRECTORY].bytes, r.directory_bytes = parts[DIRECTORY].n;

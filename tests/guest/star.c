@@ -28,7 +28,7 @@ static long number_of(int argument)
     return atol(test_argv[argument]);
 }
 
-/* A seed, a mode, bytes of a block, whether there is a grid; maybe the way of rows. */
+/* A seed, a mode, bytes of a block, whether there is a grid; maybe the way of rows, and rows that are there. */
 static void random_program(void)
 {
     struct star_program p = {.steps = 50, .o = &options, .name = file_name()};
@@ -39,6 +39,7 @@ static void random_program(void)
     options.cb_block = 1 + (int)p.seed % 11;
     options.way = test_argc > 6 ? (enum cs_way)number_of(6) : CS_WAY_CHOSEN;
     p.nodes = number_of(5) ? node_count() : 0;
+    p.rows = test_argc > 7 ? (int)number_of(7) : 0;
     check(star_program_run(&p), "%s", p.why);
     star_program_free(&p);
     nlocal(); /* run_case prints at one node */

@@ -368,7 +368,8 @@ static bool step(struct run *r)
 
 static bool run_steps(struct run *r)
 {
-    bool passes = open_file(r, draw(r, 2) ? "w+" : "wb+");
+    bool is_new = r->p->rows == 0, is_binary = draw(r, 2) == 0,
+         passes = open_file(r, is_new ? (is_binary ? "wb+" : "w+") : (is_binary ? "rb+" : "r+"));
 
     for (r->step = 1; passes && (int)r->step <= r->p->steps; r->step++)
         passes = step(r);
@@ -399,8 +400,14 @@ bool star_program_run(struct star_program *p)
     p->extent[1] = 1 + draw(r, 13);
     p->vps = p->extent[0] * p->extent[1];
     p->stream = calloc((size_t)p->vps, sizeof *p->stream);
-    for (long vp = 0; vp < p->vps; vp++)
-        p->stream[vp].bytes = calloc(1, LENGTH_MAX + 1);
+    for (long vp = 0; vp < p->vps; vp++) {
+        struct star_stream *s = &p->stream[vp];
+
+        s->bytes = calloc(1, LENGTH_MAX + 1);
+        s->length = 8 * p->rows;
+        for (long i = 0; i < s->length; i++)
+            s->bytes[i] = byte_of(0, vp, i);
+    }
     if (!p->only_streams)
         passes = make_shape(r);
     r->memory = malloc((size_t)r->local * (MOVE_MAX + 16) + 1);

@@ -23,6 +23,7 @@ struct star_program {
     const struct cs_options *o; /* or NULL */
     int nodes;                  /* for a grid; 0: consecutive VPs */
     bool only_streams;          /* calls nothing of the library */
+    int rows;                   /* the file is there: an array of others, so many rows of 8 bytes of each VP */
     /* What comes of it: */
     long vps, extent[2];
     struct star_stream *stream; /* [vps] */

@@ -113,6 +113,63 @@ Test(star, random_programs_are_like_one_file_for_each_vp, .init = make_folder, .
     }
 }
 
+/* ---- Arrays of others, in another order ---- */
+
+/* Writes the array with which the program begins, and its .meta. */
+static void write_array(const struct star_program *p, const char *order)
+{
+    struct star_program begin = {.seed = p->seed, .rows = p->rows, .only_streams = true};
+    char name[80];
+
+    star_program_run(&begin); /* no steps */
+    struct unstar u = {.vps = begin.vps, .rank = 2, .extent = {begin.extent[0], begin.extent[1]}};
+    unsigned char *row = malloc((size_t)u.vps * 8);
+    cr_assert(unstar_places(&u, order), "%s", order);
+    snprintf(name, sizeof name, "%s.meta", path);
+    FILE *f = fopen(path, "wb"), *meta = fopen(name, "w");
+    fprintf(meta, "star 1\nstate closed\nshape %ld %ld\n%s\nnodes 1\nnb 8 %d\ncb 8 0\nend\n", u.extent[0], u.extent[1],
+            order, p->rows);
+    for (int r = 0; r < p->rows; r++) {
+        for (long vp = 0; vp < u.vps; vp++)
+            memcpy(row + 8 * u.place[vp], begin.stream[vp].bytes + 8 * r, 8);
+        fwrite(row, 8, (size_t)u.vps, f);
+    }
+    fclose(f);
+    fclose(meta);
+    free(row);
+    unstar_free(&u);
+    star_program_free(&begin);
+}
+
+/* They are read and updated as others are, in each mode and way; the order stays. */
+Test(star, random_programs_on_arrays_of_others_in_each_order, .init = make_folder, .fini = remove_folder)
+{
+    static const int nodes[] = {1, 2, 3, 5, 7, 8};
+    static const char *const orders[] = {"order column",   "order grid 2 2", "order grid 3 1",
+                                         "order grid 1 4", "order grid 2 7", "order grid 9 5"};
+    const char *seeds = getenv("STAR_SEEDS"), *from = getenv("FIRST");
+    int first = from ? atoi(from) : 1, runs = seeds ? atoi(seeds) : 8;
+
+    for (int seed = first; seed < first + runs; seed++)
+        for (int i = 0; i < 12; i++) {
+            struct cs_options o = {.least = (enum cs_mode)(i / 2 % 3),
+                                   .way = (enum cs_way)(seed % 5 == 0 ? 1 + i % 3 : 0),
+                                   .ib_block = 16,
+                                   .superblock = 1024,
+                                   .layout = &(struct pio_layout){.block_size = seed % 3 ? 64 : 1000}};
+            struct star_program p = {.seed = (uint32_t)seed, .steps = 40, .name = path, .o = &o, .rows = 1 + seed % 7};
+            const char *order = orders[(seed + i) % 6];
+            char about[80];
+
+            p.nodes = i >= 6 ? nodes[i % 6] : 0;
+            fake_store_is_slow = i % 2 == 0;
+            snprintf(about, sizeof about, "seed %d, %d nodes, variant %d, %s", seed, nodes[i % 6], i, order);
+            write_array(&p, order);
+            cr_assert(fake_nodes_run(nodes[i % 6], run_program, &p), "%s", about);
+            compare_streams(&p, about);
+        }
+}
+
 static bool figure_3(void *none)
 {
     const struct cs_options o = {.cb_block = 10, .least = CS_CB};

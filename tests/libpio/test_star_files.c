@@ -427,6 +427,10 @@ Test(star_files, a_meta_that_does_not_fit_is_refused, .init = make_folder, .fini
     must_open(HEAD "nb 2 2\ncb 8 0\nend\n", EPROTO);
     must_open("", EPROTO);
     must_open("star 1\nstate writing\nshape 3\norder row\nnodes 8\ncb 8 0\nend\n", EBUSY);
-    must_open("star 1\nstate closed\nshape 3\norder column\nnodes 8\nnb 5 1\ncb 8 0\nend\n", ENOTSUP);
+    must_open("star 1\nstate closed\nshape 3\norder column\nnodes 8\nnb 5 1\ncb 8 0\nend\n", 0);
+    must_open("star 1\nstate closed\nshape 3\norder grid 2\nnodes 8\nnb 5 1\ncb 8 0\nend\n", 0);
+    must_open("star 1\nstate closed\nshape 3\norder grid 0\nnodes 8\nnb 5 1\ncb 8 0\nend\n", EPROTO);
+    must_open("star 1\nstate closed\nshape 3\norder grid 2 2\nnodes 8\nnb 5 1\ncb 8 0\nend\n", EPROTO);
+    must_open("star 1\nstate closed\nshape 3\norder grid\nnodes 8\nnb 5 1\ncb 8 0\nend\n", EPROTO);
     must_open(HEAD "nb 2 1\ncb 3 0\nib 4 2 16 16\nsuperblocks 1 1\nend\n", EPROTO); /* no .first */
 }

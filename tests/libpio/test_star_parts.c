@@ -9,6 +9,7 @@
 #include "libpio/star/meta.h"
 #include "libpio/star/segments.h"
 #include "libpio/star/shape.h"
+#include "tests/libpio/unstar.h"
 
 /* ---- Shapes ---- */
 
@@ -69,6 +70,128 @@ Test(star_parts, each_vp_has_one_node)
         many[axis] = axis % 8 == 0 ? 2 : 1, grid[axis] = axis == 8 ? 2 : 1;
     check_shape(CS_RANK_MAX, many, NULL, 3);
     check_shape(CS_RANK_MAX, many, grid, 2);
+}
+
+/* ---- Orders of rows ---- */
+
+/* Each VP's place, against the judge's list. */
+static void check_places(const struct star_row_order *o, const struct unstar *u, const char *about)
+{
+    bool is_by_number = true;
+
+    for (long vp = 0; vp < u->vps; vp++) {
+        cr_assert_eq(star_row_order_place(o, vp), u->place[vp], "%s: VP %ld", about, vp);
+        cr_assert_eq(star_row_order_vp(o, u->place[vp]), vp, "%s: VP %ld", about, vp);
+        is_by_number = is_by_number && u->place[vp] == vp;
+    }
+    cr_assert(!o->is_by_number || is_by_number, "%s", about);
+}
+
+/* A node's view has its blocks, and nothing else, in the order of the list. */
+static void check_view(const struct star_row_order *o, const struct cs_shape *s, const struct unstar *u,
+                       const char *about)
+{
+    uint32_t *local = malloc((size_t)(s->local + 1) * sizeof *local);
+    struct pattern *view;
+    long own = 0;
+    bool follow = true;
+
+    cr_assert_eq(star_row_order_view(o, s, 3, 100, &view), 0, "%s", about);
+    star_row_order_list(o, s, view, local);
+    cr_assert_eq(view->element[0].bytes, 3 * s->local, "%s", about);
+    for (long vp = 0; vp < u->vps; vp++) {
+        bool has = star_shape_local(s, vp) >= 0;
+
+        for (int k = 0; k < 3; k++)
+            cr_assert_eq(falls_find(&view->element[0], 3 * u->place[vp] + k, PLAN_A, NULL), has, "%s: VP %ld", about,
+                         vp);
+    }
+    for (long k = 0; k < s->local; k++) {
+        long place = u->place[cs_number(s, local[k])];
+
+        cr_assert_eq(falls_select(&view->element[0], 3 * k), 3 * place, "%s: block %ld", about, k);
+        follow = follow && u->place[cs_number(s, k)] == u->place[cs_number(s, 0)] + k;
+        own++;
+    }
+    cr_assert_eq(own, s->local);
+    cr_assert(follow || !star_row_order_fits(o, s), "%s", about);
+    pattern_free(view);
+    free(local);
+}
+
+static void check_order(int rank, const long *extent, const char *order, const int *grid, int nodes, const int *over)
+{
+    struct unstar u = {.vps = 1, .rank = rank};
+    char about[80];
+
+    for (int axis = 0; axis < rank; axis++)
+        u.vps *= u.extent[axis] = extent[axis];
+    snprintf(about, sizeof about, "%s, %ld VPs on %d nodes%s", order, u.vps, nodes, over ? " in a grid" : "");
+    cr_assert(unstar_places(&u, order), "%s", about);
+    struct star_row_order o = star_row_order_make(rank, extent,
+                                                  grid                              ? STAR_GRID
+                                                  : strcmp(order, "order row") == 0 ? STAR_ROW
+                                                                                    : STAR_COLUMN,
+                                                  grid);
+    check_places(&o, &u, about);
+    for (int node = 0; node < nodes; node++) {
+        struct cs_shape *s;
+
+        cr_assert_eq(star_shape_make(rank, extent, over, nodes, node, &s), 0, "%s", about);
+        if (!o.is_by_number)
+            check_view(&o, s, &u, about);
+        cs_shape_free(s);
+    }
+    unstar_free(&u);
+}
+
+Test(star_parts, an_order_is_what_the_description_says)
+{
+    static const long column[] = {0, 2, 4, 1, 3, 5}, /* of VPs (0,0) (0,1) (0,2) (1,0) ... */
+        grid[] = {0, 1, 4, 2, 3, 5};                 /* columns 0, 1 and column 2 */
+    struct star_row_order c = star_row_order_make(2, (long[]){2, 3}, STAR_COLUMN, NULL),
+                          g = star_row_order_make(2, (long[]){2, 3}, STAR_GRID, (int[]){1, 2});
+
+    for (long vp = 0; vp < 6; vp++) {
+        cr_assert_eq(star_row_order_place(&c, vp), column[vp]);
+        cr_assert_eq(star_row_order_place(&g, vp), grid[vp]);
+    }
+    cr_assert(star_row_order_make(3, (long[]){1, 9, 1}, STAR_COLUMN, NULL).is_by_number);
+    cr_assert(star_row_order_make(2, (long[]){4, 6}, STAR_GRID, (int[]){4, 3}).is_by_number); /* cells of one row */
+    cr_assert(star_row_order_make(2, (long[]){4, 6}, STAR_GRID, (int[]){2, 1}).is_by_number);
+    cr_assert(!star_row_order_make(2, (long[]){4, 6}, STAR_GRID, (int[]){2, 2}).is_by_number);
+}
+
+/* Random shapes, orders and distributions; extents that do not divide, cells that are empty. */
+Test(star_parts, orders_give_each_node_its_blocks)
+{
+    static const int nodes[] = {1, 2, 3, 5, 7, 8};
+    uint64_t state = 1;
+
+    for (int round = 0; round < 600; round++) {
+        int rank, grid[4], over[4] = {1, 1, 1, 1}, n = nodes[round % 6];
+        long extent[4];
+        char order[80] = "order column";
+
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        rank = 1 + (int)((state >> 60) % 4);
+        for (int axis = 0; axis < rank; axis++) {
+            extent[axis] = 1 + (long)((state >> (8 * axis + 10)) % (rank > 2 ? 6 : 14));
+            grid[axis] = 1 + (int)((state >> (8 * axis + 14)) % 9 % 7);
+        }
+        over[(state >> 50) % (uint64_t)rank] = n;
+        if (n == 8 && rank > 1)
+            over[0] = 2, over[1] = 4, over[2] = over[3] = 1;
+        if (round % 3)
+            strcpy(order, "order grid");
+        for (int axis = 0; axis < rank && round % 3; axis++)
+            snprintf(order + strlen(order), 16, " %d", grid[axis]);
+        check_order(rank, extent, order, round % 3 ? grid : NULL, n, round % 2 ? over : NULL);
+    }
+    check_order(2, (long[]){37, 1}, "order column", NULL, 8, NULL);
+    check_order(2, (long[]){5, 7}, "order grid 100 100", (int[]){100, 100}, 3, NULL);
+    check_order(2, (long[]){5, 7}, "order row", NULL, 3, NULL);
+    check_order(2, (long[]){6, 9}, "order grid 4 2", (int[]){4, 2}, 8, (int[]){4, 2});
 }
 
 /* ---- Segments and modes ---- */

@@ -35,6 +35,75 @@ static bool say(struct unstar *u, const char *what, const char *line)
     return false;
 }
 
+/* ---- The order of VPs in a row ---- */
+
+static bool read_order(struct unstar *u, const char *line)
+{
+    int axis = 0;
+
+    u->is_column = strcmp(line, "order column") == 0;
+    if (u->is_column || strcmp(line, "order row") == 0 || strncmp(line, "order grid ", 11) != 0)
+        return u->is_column || strcmp(line, "order row") == 0;
+    for (char *at = (char *)line + 10; *at && axis < u->rank; axis++)
+        u->grid[axis] = strtol(at, &at, 10);
+    return axis == u->rank;
+}
+
+/* Sets what lies where in a row: from one cell of the grid to the next, and in each from one place to the next. */
+static void list_grid(struct unstar *u)
+{
+    long cell[UNSTAR_RANK] = {0}, at[UNSTAR_RANK] = {0}, from[UNSTAR_RANK], to[UNSTAR_RANK], place = 0;
+
+    for (bool more = true; more;) {
+        bool is_empty = false;
+
+        for (int a = 0; a < u->rank; a++) {
+            long size = (u->extent[a] + u->grid[a] - 1) / u->grid[a];
+
+            from[a] = at[a] = cell[a] * size;
+            to[a] = from[a] + size < u->extent[a] ? from[a] + size : u->extent[a];
+            is_empty = is_empty || from[a] >= to[a];
+        }
+        for (bool within = !is_empty; within;) {
+            long vp = 0;
+            int axis = u->rank - 1;
+
+            for (int a = 0; a < u->rank; a++)
+                vp = vp * u->extent[a] + at[a];
+            u->place[vp] = place++;
+            while (axis >= 0 && ++at[axis] == to[axis])
+                at[axis] = from[axis], axis--;
+            within = axis >= 0;
+        }
+        int axis = u->rank - 1;
+        while (axis >= 0 && ++cell[axis] == u->grid[axis])
+            cell[axis--] = 0;
+        more = axis >= 0;
+    }
+}
+
+bool unstar_places(struct unstar *u, const char *order)
+{
+    if (!read_order(u, order))
+        return false;
+    u->place = malloc((size_t)u->vps * sizeof *u->place);
+    if (u->grid[0] > 0)
+        list_grid(u);
+    for (long vp = 0; vp < u->vps && u->grid[0] == 0; vp++) {
+        long left = vp, step = u->vps;
+
+        u->place[vp] = u->is_column ? 0 : vp;
+        for (int a = u->rank - 1; a >= 0 && u->is_column; a--) { /* the last coordinate is the slowest */
+            step /= u->extent[a];
+            u->place[vp] += left % u->extent[a] * step;
+            left /= u->extent[a];
+        }
+    }
+    return true;
+}
+
+/* ---- The parts ---- */
+
 /* One line after the other, in this order. */
 static bool read_meta(struct unstar *u, char *text)
 {
@@ -49,11 +118,11 @@ static bool read_meta(struct unstar *u, char *text)
     if (!line || strncmp(line, "shape ", 6) != 0)
         return say(u, "no shape", line);
     u->vps = 1;
-    for (char *at = line + 5; *at;)
-        u->vps *= strtol(at, &at, 10);
+    for (char *at = line + 5; *at; u->rank++)
+        u->vps *= u->extent[u->rank] = strtol(at, &at, 10);
     line = strtok_r(NULL, "\n", &save);
-    if (!line || strcmp(line, "order row") != 0)
-        return say(u, "another order", line);
+    if (!line || !unstar_places(u, line))
+        return say(u, "no order", line);
     line = strtok_r(NULL, "\n", &save);
     if (!line || sscanf(line, "nodes %ld", &u->nodes) != 1)
         return say(u, "no nodes", line);
@@ -92,9 +161,10 @@ static bool take_streams(struct unstar *u, const unsigned char *data, long bytes
         u->length[vp] = nb + u->cb_bytes;
         u->stream[vp] = malloc((size_t)(nb + cb_rows * u->cb_block) + 1);
         for (long r = 0; r < u->nb_rows; r++)
-            memcpy(u->stream[vp] + r * u->nb_block, data + (r * u->vps + vp) * u->nb_block, (size_t)u->nb_block);
+            memcpy(u->stream[vp] + r * u->nb_block, data + (r * u->vps + u->place[vp]) * u->nb_block,
+                   (size_t)u->nb_block);
         for (long r = 0; r < cb_rows; r++)
-            memcpy(u->stream[vp] + nb + r * u->cb_block, data + e1 + (r * u->vps + vp) * u->cb_block,
+            memcpy(u->stream[vp] + nb + r * u->cb_block, data + e1 + (r * u->vps + u->place[vp]) * u->cb_block,
                    (size_t)u->cb_block);
         for (long i = u->length[vp]; i < nb + cb_rows * u->cb_block; i++)
             if (u->stream[vp][i] != 0)
@@ -201,4 +271,5 @@ void unstar_free(struct unstar *u)
         free(u->stream[vp]);
     free(u->stream);
     free(u->length);
+    free(u->place);
 }

@@ -39,9 +39,9 @@ static struct unstar take_streams(const char *folder, const char *machine, const
 }
 
 /* The seed's program, run in memory alone, gives the same streams. */
-static void compare_streams(struct unstar *u, int seed, const char *about)
+static void compare_streams(struct unstar *u, int seed, int rows, const char *about)
 {
-    struct star_program p = {.seed = (uint32_t)seed, .steps = 50, .only_streams = true};
+    struct star_program p = {.seed = (uint32_t)seed, .steps = 50, .only_streams = true, .rows = rows};
 
     star_program_run(&p);
     cr_assert_eq(u->vps, p.vps, "%s", about);
@@ -80,7 +80,7 @@ DrawnRowTest(star, random_programs_are_like_one_file_for_each_vp, random_cases, 
         }
         guest_must_pass(&r);
         struct unstar u = take_streams(folder, machine, about);
-        compare_streams(&u, seed, about);
+        compare_streams(&u, seed, 0, about);
         unstar_free(&u);
         free(text);
         free(about);
@@ -90,6 +90,72 @@ DrawnRowTest(star, random_programs_are_like_one_file_for_each_vp, random_cases, 
         folder = folder_with_images(VOLUMES, 1024, 1024);
         machine = machine_file(folder, 3, VOLUMES, "");
     }
+    free(machine);
+    folder_remove(folder);
+}
+
+/* ---- Arrays of others ---- */
+
+#define ROWS 5
+
+/* Puts the array with which a seed's program begins on the volumes, in that order. */
+static void put_array(const char *folder, const char *machine, int seed, const char *line, const char *option)
+{
+    struct star_program p = {.seed = (uint32_t)seed, .only_streams = true, .rows = ROWS};
+    char *ncube = build_path("bin/ncube"), *path = format("%s/array", folder), *extent[2];
+
+    star_program_run(&p); /* no steps */
+    struct unstar u = {.vps = p.vps, .rank = 2, .extent = {p.extent[0], p.extent[1]}};
+    cr_assert(unstar_places(&u, line), "%s", line);
+    FILE *f = fopen(path, "wb");
+    for (int row = 0; row < ROWS; row++)
+        for (long vp = 0; vp < p.vps; vp++) {
+            fseek(f, 8 * (row * p.vps + u.place[vp]), SEEK_SET);
+            fwrite(p.stream[vp].bytes + 8 * row, 8, 1, f);
+        }
+    fclose(f);
+    for (int axis = 0; axis < 2; axis++)
+        extent[axis] = format("%ld", p.extent[axis]);
+    command_must_succeed(
+        (char *[]){ncube, "disk", "-m", (char *)machine, "put", "--block", "1K", path, "pio:/x", NULL});
+    command_must_succeed((char *[]){ncube, "star", "-m", (char *)machine, "meta", "pio:/x", extent[0], extent[1],
+                                    "--block", "8", "--order", (char *)option, NULL});
+    free(extent[0]);
+    free(extent[1]);
+    free(path);
+    free(ncube);
+    unstar_free(&u);
+    star_program_free(&p);
+}
+
+static const struct array_case {
+    int seed;
+    const char *line, *option, *nodes, *least, *grid, *way;
+} array_cases[] = {
+    {1, "order column", "column", "8", "0", "0", "0"},     {2, "order grid 2 3", "grid:2x3", "3", "0", "0", "0"},
+    {3, "order grid 3 2", "grid:3x2", "5", "1", "0", "0"}, {4, "order column", "column", "7", "0", "1", "0"},
+    {5, "order column", "column", "2", "0", "1", "2"},     {6, "order grid 9 1", "grid:9x1", "1", "0", "0", "0"},
+    {7, "order grid 2 4", "grid:2x4", "8", "0", "1", "0"},
+};
+
+DrawnRowTest(star, random_programs_on_arrays_of_others_in_each_order, array_cases, 2)
+{
+    const struct array_case *c = &array_cases[*row];
+    char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+    char *seed = format("%d", c->seed), *rows = format("%d", ROWS);
+
+    put_array(folder, machine, c->seed, c->line, c->option);
+    guest_must_pass(
+        &(struct ncube_run){.machine = machine,
+                            .program = PROGRAM,
+                            .args = {"random program", "/x", "4", seed, c->least, "1024", c->grid, c->way, rows},
+                            .options = {"-n", c->nodes}});
+    struct unstar u = take_streams(folder, machine, c->line);
+    compare_streams(&u, c->seed, ROWS, c->line);
+    unstar_free(&u);
+    images_check(folder, VOLUMES);
+    free(seed);
+    free(rows);
     free(machine);
     folder_remove(folder);
 }
@@ -217,7 +283,7 @@ Test(star, a_file_of_the_front_end_is_another_place)
                                         .args = {"random program", "unix:x", "4", "5", "0", "64", "0"}});
     bool readable = unstar_read(path, &u);
     cr_assert(readable, "%s", u.why);
-    compare_streams(&u, 5, "front end");
+    compare_streams(&u, 5, 0, "front end");
     unstar_free(&u);
     free(path);
     folder_remove(folder);
