@@ -151,16 +151,21 @@ static int check_size(const struct cs_file *f, const struct star_meta *m, char *
     return error;
 }
 
-/* Finds a file that exists. -ENOENT: there is no .meta. */
-static int find_meta(const struct cs_file *f, struct star_meta *m, char *part)
+static int read_meta(const struct cs_file *f, struct star_meta *m)
 {
     char text[STAR_META_BYTES];
     int64_t bytes = f->store->get_meta(f->name, star_layout_of(f), text, sizeof text);
 
-    if (bytes < 0)
-        return (int)bytes;
-    int error = bytes > (int64_t)sizeof text ? -EPROTO : star_meta_parse(text, (size_t)bytes, m);
-    strcpy(part, ".meta");
+    return bytes < 0 ? (int)bytes : bytes > (int64_t)sizeof text ? -EPROTO : star_meta_parse(text, (size_t)bytes, m);
+}
+
+/* Finds a file that exists. -ENOENT: there is no .meta. */
+static int find_meta(const struct cs_file *f, struct star_meta *m, char *part)
+{
+    int error = read_meta(f, m);
+
+    if (!error || error == -EPROTO)
+        strcpy(part, ".meta");
     if (error)
         return error;
     if (m->is_writing)
@@ -189,26 +194,44 @@ static int remove_directory(const struct cs_file *f)
     return error == -ENOENT ? 0 : error;
 }
 
-/* The old .meta goes before the data, and the new one comes after them: whatever happens, it does not lie. */
-static int make_data(const struct cs_file *f)
+/* Makes the data, or empties them. */
+static int empty_data(const struct cs_file *f)
 {
-    struct star_meta writing = star_meta_of(f, true);
-    int error = f->store->remove_meta(f->name, star_layout_of(f));
-
-    error = error >= 0 || error == -ENOENT ? remove_directory(f) : error;
-    if (error < 0)
-        return error;
     int handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, star_layout_of(f));
+
     if (handle == -ENOENT) { /* a crash has left it on some of the volumes */
         f->store->remove(f->name);
         handle = f->store->open(f->name, O_RDWR | O_CREAT | O_TRUNC, star_layout_of(f));
     }
     if (handle < 0)
         return handle;
-    error = f->store->sync(handle); /* with a .meta there are data, whatever happens: it can be repaired */
+    int error = f->store->sync(handle); /* before .meta says more: what there is can be repaired */
     int closed = f->store->close(handle);
-    error = error < 0 ? error : closed;
-    return error < 0 ? error : star_put_meta(f, &writing);
+    return error < 0 ? error : closed < 0 ? closed : 0;
+}
+
+/* Data without a .meta are an array of others, so before they change there is one, with "writing": the old file's,
+ * until its data are gone. If they cannot be emptied, all is as it was. */
+static int make_data(const struct cs_file *f)
+{
+    struct star_meta old, writing = star_meta_of(f, true);
+    bool has_old = read_meta(f, &old) == 0, was_writing = has_old && old.is_writing;
+
+    old.is_writing = true;
+    int error = was_writing ? 0 : star_put_meta(f, has_old ? &old : &writing);
+    if (error < 0)
+        return error;
+    error = empty_data(f);
+    if (!error)
+        error = remove_directory(f);
+    if (!error)
+        return has_old ? star_put_meta(f, &writing) : 0;
+    old.is_writing = was_writing;
+    if (has_old)
+        star_put_meta(f, &old);
+    else
+        f->store->remove_meta(f->name, star_layout_of(f));
+    return error;
 }
 
 /* At node 0. f->shape: the program's; NULL: that of the file is wanted. */
@@ -596,14 +619,13 @@ int cs_remove(const char *name)
     if (star_group.rank == 0) {
         const struct star_store *store = star_store_of(&name);
 
-        result = store->remove_meta(name, NULL);
         for (int k = 0; k < 2 && (result >= 0 || result == -ENOENT); k++) {
             char part[STAR_PART_BYTES];
 
             snprintf(part, sizeof part, "%s%s", name, k == 0 ? ".first" : ".dir");
             result = store->remove(part);
         }
-        result = result < 0 && result != -ENOENT ? result : store->remove(name);
+        result = result < 0 && result != -ENOENT ? result : store->remove_all(name);
     }
     error = star_agree_on(result < 0 ? result : 0);
     star_modes_global();

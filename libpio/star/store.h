@@ -46,9 +46,11 @@ struct star_store {
     int64_t (*get_meta)(const char *name, const struct pio_layout *layout, char *text, size_t bytes);
     /* Makes it, or replaces it: whatever happens, the old one or the new one is there, whole. */
     int (*put_meta)(const char *name, const struct pio_layout *layout, const char *text, size_t bytes);
-    /* Removes the .meta; the data. -ENOENT: there is none. */
+    /* Removes the .meta; a part; the data, and then their .meta, so that a crash leaves no data without. -ENOENT: there
+     * is none. */
     int (*remove_meta)(const char *name, const struct pio_layout *layout);
     int (*remove)(const char *name);
+    int (*remove_all)(const char *name);
 };
 
 /* The store of a name, and the name there. */

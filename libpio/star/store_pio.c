@@ -213,6 +213,17 @@ static int remove_data(const char *name)
     return (int)result_of(pio_unlink(name));
 }
 
+static int remove_all(const char *name)
+{
+    struct place place;
+    int error = find_place(name, NULL, &place), data = error ? error : remove_data(name);
+
+    if (data < 0 && data != -ENOENT)
+        return data;
+    int meta = ask(&place, PIO_ASK_UNLINK, ".meta", NULL, 0);
+    return meta < 0 && meta != -ENOENT ? meta : data < 0 ? meta : 0;
+}
+
 const struct star_store star_store_pio = {
     .open = pio_store_handle,
     .close = close_handle,
@@ -231,6 +242,7 @@ const struct star_store star_store_pio = {
     .put_meta = put_meta,
     .remove_meta = remove_meta,
     .remove = remove_data,
+    .remove_all = remove_all,
 };
 
 const struct star_store *star_store_of(const char **name)

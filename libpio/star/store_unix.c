@@ -128,6 +128,16 @@ static int unix_remove(const char *name)
     return (int)result_of(unlink(name));
 }
 
+static int unix_remove_all(const char *name)
+{
+    int data = unix_remove(name);
+
+    if (data < 0 && data != -ENOENT)
+        return data;
+    int meta = unix_remove_meta(name, NULL);
+    return meta < 0 && meta != -ENOENT ? meta : data < 0 ? meta : 0;
+}
+
 const struct star_store star_store_unix = {
     .open = unix_open,
     .close = unix_close,
@@ -141,4 +151,5 @@ const struct star_store star_store_unix = {
     .put_meta = unix_put_meta,
     .remove_meta = unix_remove_meta,
     .remove = unix_remove,
+    .remove_all = unix_remove_all,
 };

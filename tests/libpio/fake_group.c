@@ -5,6 +5,7 @@
 #include "tests/libpio/fake_group.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,56 @@ static bool fails(void)
     return ++fake_store_requests >= fails_from && fake_store_requests < fails_to;
 }
 
+static int changes_left = -1; /* -1: this node does not end */
+
+void fake_store_end_at(int n)
+{
+    changes_left = n;
+}
+
+static void change(void)
+{
+    if (changes_left > 0 && --changes_left == 0)
+        _exit(0);
+}
+
+static int fake_open(const char *name, int flags, const struct pio_layout *layout)
+{
+    if (flags & (O_CREAT | O_TRUNC))
+        change();
+    return star_store_unix.open(name, flags, layout);
+}
+
+static int fake_truncate(int handle, int64_t bytes)
+{
+    change();
+    return star_store_unix.truncate(handle, bytes);
+}
+
+static int fake_put_meta(const char *name, const struct pio_layout *layout, const char *text, size_t bytes)
+{
+    change();
+    return star_store_unix.put_meta(name, layout, text, bytes);
+}
+
+static int fake_remove_meta(const char *name, const struct pio_layout *layout)
+{
+    change();
+    return star_store_unix.remove_meta(name, layout);
+}
+
+static int fake_remove(const char *name)
+{
+    change();
+    return star_store_unix.remove(name);
+}
+
+static int fake_remove_all(const char *name)
+{
+    change();
+    return star_store_unix.remove_all(name);
+}
+
 static int64_t fake_read(int handle, void *buf, int64_t bytes, int64_t at)
 {
     return fails() ? -fails_with : star_store_unix.read(handle, buf, bytes, at);
@@ -154,6 +205,7 @@ static int64_t fake_read(int handle, void *buf, int64_t bytes, int64_t at)
 
 static int64_t fake_write(int handle, const void *buf, int64_t bytes, int64_t at)
 {
+    change();
     return fails() ? -fails_with : star_store_unix.write(handle, buf, bytes, at);
 }
 
@@ -221,6 +273,12 @@ const struct star_store *star_store_of(const char **name)
 
     (void)name;
     store = star_store_unix;
+    store.open = fake_open;
+    store.truncate = fake_truncate;
+    store.put_meta = fake_put_meta;
+    store.remove_meta = fake_remove_meta;
+    store.remove = fake_remove;
+    store.remove_all = fake_remove_all;
     store.read = fake_read;
     store.write = fake_write;
     store.write_start = fake_write_start;

@@ -13,6 +13,9 @@ bool fake_nodes_run(int nodes, bool (*program)(void *arg), void *arg);
 /* From the n-th read or write of this node on (1: the next), so many fail with that errno. */
 void fake_store_fail(int n, int times, int error);
 
+/* This node's process ends, as if all were well, before the n-th change of the files from here on. */
+void fake_store_end_at(int n);
+
 /* Full rows and superblocks are written as late as possible. */
 extern bool fake_store_is_slow;
 

@@ -323,6 +323,108 @@ Test(star_failures, a_node_without_memory_is_everybodys_error_before_anything_mo
         cr_assert(fake_nodes_run(3, no_memory, &is_ib), "%d", is_ib);
 }
 
+/* ---- The program ends at any change ---- */
+
+struct ending {
+    int at;       /* before which change it ends; 0: it does not */
+    int version;  /* of the file: what is in it */
+    bool removes; /* it does not write */
+};
+
+/* Rows of NB and CB, then blocks of IB. */
+static bool writes_version(void *arg)
+{
+    const struct ending *e = arg;
+    const struct cs_options o = {.ib_block = 8, .dir_pointers = 2, .superblock = 64};
+    struct cs_shape *s = shape_of(e->version == 1 ? VPS : 13);
+    double x[VPS], y[VPS][2];
+    bool odd[VPS];
+
+    if (e->at > 0)
+        fake_store_end_at(e->at);
+    for (long i = 0; i < cs_local(s); i++) {
+        x[i] = y[i][1] = e->version * 1000 + (double)i;
+        odd[i] = i % 2;
+    }
+    CS_WITH(s)
+    {
+        if (e->removes) {
+            MUST(cs_remove(path) == 0);
+        } else {
+            CS_FILE *f = cs_fopen_with(path, "w", NULL, &o);
+
+            MUST(f && cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+            MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+            MUST(cs_fwrite((struct cs_par){(char *)&y[0][1], sizeof y[0], s}, 8, 1, f) == 1);
+            CS_WHERE(odd) MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+            MUST(cs_fclose(f) == 0);
+        }
+    }
+    cs_shape_free(s);
+    return !e->at || (fprintf(stderr, "ended too late\n"), _exit(2), false);
+}
+
+/* It is version 1 or 2, whole; or there is none; or nobody can open it. */
+static bool is_a_version_or_refused(void *none)
+{
+    struct cs_shape *s = NULL;
+    double x[VPS];
+
+    (void)none;
+    CS_FILE *f = cs_fopen_shape(path, "r", &s); /* without a .meta: ENOENT */
+    MUST(f || errno == EBUSY || errno == ENOENT || errno == EPROTO);
+    if (!f) {
+        s = shape_of(VPS);
+        CS_WITH(s) MUST(!cs_fopen(path, "r")); /* nor as an array of others */
+        cs_shape_free(s);
+        return true;
+    }
+    int version = cs_positionsof(s) == VPS ? 1 : 2;
+    CS_WITH(s)
+    {
+        bool odd[VPS];
+
+        for (int k = 0; k < 4; k++) {
+            CS_EACH(i) odd[i] = k < 3 || i % 2, x[i] = 0;
+            CS_WHERE(odd)
+            {
+                MUST(cs_fread(CS_PAR(s, x), 8, 1, f) == 1);
+                CS_EACH(i) MUST(x[i] == version * 1000 + (double)i);
+            }
+        }
+        MUST(cs_fclose(f) == 0);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+static void ends_at_each_change(struct ending e, bool is_there)
+{
+    struct ending old = {.version = 1};
+    bool ended = true;
+
+    for (e.at = 1; ended; e.at++) {
+        remove_folder();
+        cr_assert_eq(mkdir(folder, 0777), 0);
+        if (is_there)
+            cr_assert(fake_nodes_run(1, writes_version, &old));
+        ended = fake_nodes_run(1, writes_version, &e);
+        cr_assert(fake_nodes_run(1, is_a_version_or_refused, NULL), "before change %d", e.at);
+        cr_assert(fake_nodes_run(1, writes_version, &old), "again, after change %d", e.at);
+        cr_assert(fake_nodes_run(1, is_a_version_or_refused, NULL), "again, after change %d", e.at);
+        cr_assert_lt(e.at, 100);
+    }
+    cr_assert_gt(e.at, 3);
+}
+
+Test(star_failures, a_program_that_ends_at_any_change_leaves_a_whole_file_or_a_refused_one, .init = make_folder,
+     .fini = remove_folder)
+{
+    ends_at_each_change((struct ending){.version = 2}, false);
+    ends_at_each_change((struct ending){.version = 2}, true);
+    ends_at_each_change((struct ending){.removes = true}, true);
+}
+
 /* What IB has in memory is the same after few blocks and after many, written and read. */
 static bool memory_is_bounded(void *none)
 {
