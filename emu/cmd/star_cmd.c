@@ -367,30 +367,34 @@ static void print_repair(const struct star_repair *r)
 
 static int verb_repair(const struct arguments *a, char **word, char *error)
 {
-    struct star_repair r = {0};
+    struct star_repair r = {.has = star_data_has};
+    struct star_data data = {.pio = NULL};
     bool is_there;
     int result = star_files_meta(word[0], &r.meta, &is_there, error);
 
     if (result == 0 && !is_there)
         result = error_line(error, "%s: has no .meta, so nothing says what it was to be", word[0]);
     if (result == 0)
-        result = star_files_size(word[0], "", &r.data_bytes, error);
-    if (result == 0 && r.data_bytes < 0)
-        result = error_line(error, "%s: %s", word[0], strerror(ENOENT));
+        result = star_data_begin(&data, word[0], error);
     if (result == 0 && r.meta.ib_block > 0)
         result = star_files_read(word[0], ".first", &r.first, &r.first_bytes, error);
     if (result == 0 && r.meta.ib_block > 0)
         result = star_files_read(word[0], ".dir", &r.directory, &r.directory_bytes, error);
-    int64_t data_bytes = r.data_bytes;
     if (result == 0) {
+        r.data = &data;
+        r.data_bytes = data.bytes;
+        r.whole_bytes = data.whole;
         int repaired = star_repair(&r, a->block);
+
+        star_data_end(&data);
 
         result = repaired == -1 ? error_line(error, "%s: its writer has closed it; there is nothing to repair", word[0])
                  : repaired < 0 ? error_line(error, "%s: %s", word[0], strerror(-repaired))
-                                : put_repaired(word[0], &r, data_bytes, error);
+                                : put_repaired(word[0], &r, data.bytes, error);
     }
     if (result == 0)
         print_repair(&r);
+    star_data_end(&data);
     free(r.first);
     free(r.directory);
     return result;

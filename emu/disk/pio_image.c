@@ -16,6 +16,7 @@ struct pio_image_file {
     struct pio_description description;
     uint32_t index[PIO_DISKS_MAX];           /* of the volumes, in `volumes` */
     struct volume_file *part[PIO_DISKS_MAX]; /* subfiles */
+    int64_t size[PIO_DISKS_MAX];             /* of subfiles that were opened */
     struct pattern *pattern;                 /* element k has the bytes of volume k */
     struct plan *plan[PIO_DISKS_MAX];        /* the bytes that the volumes have of it */
 };
@@ -147,7 +148,7 @@ static int make_plans(struct pio_image_file *f, const char *path, char *error)
 int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_file **out, uint64_t *bytes, char *error)
 {
     struct pio_image_file *f = file_new(v);
-    int64_t size[PIO_DISKS_MAX];
+    int64_t *size = f->size;
     int result = find_description(v, path, &f->description, error);
 
     if (result == 0)
@@ -161,6 +162,17 @@ int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_fil
     *bytes = (uint64_t)pio_map_logical_bytes(&f->description.map, size);
     *out = f;
     return 0;
+}
+
+int64_t pio_image_missing(const struct pio_image_file *f, int64_t from, int64_t to)
+{
+    for (int k = 0; k < f->description.map.disks; k++) {
+        int64_t own = pattern_rank(f->pattern, k, from); /* of the subfile's bytes, those before */
+        int64_t first = pattern_file(f->pattern, k, own > f->size[k] ? own : f->size[k]);
+
+        to = first >= from && first < to ? first : to;
+    }
+    return to;
 }
 
 struct move { /* between a buffer and one subfile */

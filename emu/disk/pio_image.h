@@ -31,6 +31,10 @@ struct pio_image_file;
 /* Opens the PIO file `path` for reading; *bytes: its size. Every volume must have its part. The caller closes it. */
 int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_file **f, uint64_t *bytes, char *error);
 
+/* Returns the first byte from `from` on that some subfile is too short to have, or `to`: there is none below it. What
+ * is behind the end of a subfile, and before the end of the file, reads as zeros. */
+int64_t pio_image_missing(const struct pio_image_file *f, int64_t from, int64_t to);
+
 /* Describes a new PIO file on all volumes, in their order; 0: blocks as usual; map NULL: none. Returns 0, or -1 with a
  * line in error if they are too many, or none. */
 int pio_image_describe(const struct pio_volumes *v, uint32_t block_bytes, const char *map, struct pio_description *d,

@@ -211,6 +211,35 @@ int star_files_size(const char *name, const char *suffix, int64_t *bytes, char *
     return result;
 }
 
+int star_data_begin(struct star_data *d, const char *name, char *error)
+{
+    const char *path = name;
+    uint64_t bytes;
+
+    *d = (struct star_data){.bytes = -1};
+    if (star_files_size(name, "", &d->bytes, error) < 0)
+        return -1;
+    if (d->bytes < 0)
+        return error_line(error, "%s: %s", name, strerror(ENOENT));
+    if (is_in_images(&path) && pio_image_open(volumes, path, &d->pio, &bytes, error) < 0)
+        return -1;
+    d->whole = d->pio ? pio_image_missing(d->pio, 0, d->bytes) : d->bytes;
+    return 0;
+}
+
+bool star_data_has(const void *data, int64_t at, int64_t n)
+{
+    const struct star_data *d = data;
+
+    return at + n <= d->bytes && (!d->pio || pio_image_missing(d->pio, at, at + n) == at + n);
+}
+
+void star_data_end(struct star_data *d)
+{
+    pio_image_close(d->pio, 0, NULL);
+    d->pio = NULL;
+}
+
 int star_files_read(const char *name, const char *suffix, unsigned char **all, int64_t *bytes, char *error)
 {
     const struct star_store *store;

@@ -22,6 +22,16 @@ int star_files_read(const char *name, const char *suffix, unsigned char **all, i
 /* The length of a part; -1 in *bytes: there is none. */
 int star_files_size(const char *name, const char *suffix, int64_t *bytes, char *error);
 
+/* What there is of the data, "" of a file: its length, and how far it is there on all volumes; whether n bytes at `at`
+ * are there. Image files stay open until star_data_end. */
+struct star_data {
+    int64_t bytes, whole;
+    struct pio_image_file *pio; /* NULL: a file of the host */
+};
+int star_data_begin(struct star_data *d, const char *name, char *error);
+bool star_data_has(const void *data, int64_t at, int64_t n);
+void star_data_end(struct star_data *d);
+
 /* Reads the .meta. *is_there false: there is none. */
 int star_files_meta(const char *name, struct star_meta *m, bool *is_there, char *error);
 

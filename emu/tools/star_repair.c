@@ -43,14 +43,14 @@ static int64_t entry_bytes(const struct star_repair *r)
 static void add_rows(struct star_repair *r, int64_t nb_block)
 {
     struct star_segments *s = &r->meta.segments;
-    int64_t rest = r->data_bytes - star_segments_nb_end(s), cb_bytes = rest / s->cb_block / s->vps * s->cb_block;
+    int64_t rest = r->whole_bytes - star_segments_nb_end(s), cb_bytes = rest / s->cb_block / s->vps * s->cb_block;
 
     if (s->cb_bytes > 0 || r->meta.reason[0]) {
         s->cb_bytes = cb_bytes > s->cb_bytes ? cb_bytes : s->cb_bytes;
         return;
     }
     s->nb_block = s->nb_block > 0 ? s->nb_block : nb_block;
-    s->nb_rows = s->nb_block > 0 ? r->data_bytes / s->nb_block / s->vps : 0;
+    s->nb_rows = s->nb_block > 0 ? r->whole_bytes / s->nb_block / s->vps : 0;
     s->nb_block = s->nb_rows > 0 ? s->nb_block : 0;
 }
 
@@ -58,13 +58,13 @@ static void repair_rows(struct star_repair *r, int64_t nb_block)
 {
     struct star_segments *s = &r->meta.segments;
 
-    if (star_segments_file_end(s) <= r->data_bytes) {
+    if (star_segments_file_end(s) <= r->whole_bytes) {
         add_rows(r, nb_block);
     } else { /* whole rows that are there */
-        int64_t nb_bytes = star_segments_nb_end(s), rest = r->data_bytes - nb_bytes;
+        int64_t nb_bytes = star_segments_nb_end(s), rest = r->whole_bytes - nb_bytes;
 
         if (rest < 0)
-            star_segments_cut(s, r->data_bytes / s->nb_block / s->vps * s->nb_block);
+            star_segments_cut(s, r->whole_bytes / s->nb_block / s->vps * s->nb_block);
         else
             star_segments_cut(s, s->nb_block * s->nb_rows + rest / s->cb_block / s->vps * s->cb_block);
     }
@@ -74,6 +74,11 @@ static void repair_rows(struct star_repair *r, int64_t nb_block)
 }
 
 /* ---- The directory ---- */
+
+static bool has_block(const struct star_repair *r, int64_t number)
+{
+    return !r->has || r->has(r->data, r->meta.ib_begin + number * r->meta.ib_block, r->meta.ib_block);
+}
 
 /* Whether an entry may be believed: a VP's, with a block. *ends: it has a block that is not in the file, so the stream
  * ends before that: it has been lost. */
@@ -89,7 +94,7 @@ static bool check_entry(const struct star_repair *r, unsigned char *entry, int64
     for (int64_t k = 0; k < r->meta.ib_pointers; k++) {
         unsigned char *block = entry + 8 + 4 * k;
 
-        *ends = *ends || (get(block) != NONE && get(block) >= blocks);
+        *ends = *ends || (get(block) != NONE && (get(block) >= blocks || !has_block(r, get(block))));
         if (*ends)
             put(block, NONE);
         else if (get(block) != NONE)
@@ -202,7 +207,7 @@ int star_repair(struct star_repair *r, int64_t nb_block)
     if (!r->meta.is_writing)
         return -1;
     r->meta.is_writing = false;
-    if (r->meta.ib_block > 0 && data_bytes >= star_segments_file_end(&r->meta.segments))
+    if (r->meta.ib_block > 0 && r->whole_bytes >= star_segments_file_end(&r->meta.segments))
         return repair_directory(r, data_bytes);
     r->meta.ib_block = r->meta.ib_pointers = r->meta.ib_superblock = r->meta.ib_begin = 0;
     r->meta.superblocks = r->meta.directory_superblocks = 0;

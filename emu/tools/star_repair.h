@@ -9,7 +9,10 @@
 struct star_repair {
     struct star_meta meta; /* "closed" when it is done */
     int64_t data_bytes;    /* of the data; then, how many of them count. More are to be cut, fewer filled with zeros */
-    unsigned char *first;  /* malloc'd; .first, first_bytes long, or NULL */
+    int64_t whole_bytes;   /* of the data, the first that are there: a volume may have less of the file than others */
+    bool (*has)(const void *data, int64_t at, int64_t n); /* whether these are there; NULL: all of data_bytes are */
+    const void *data;
+    unsigned char *first; /* malloc'd; .first, first_bytes long, or NULL */
     int64_t first_bytes;
     unsigned char *directory; /* malloc'd; .dir, or NULL */
     int64_t directory_bytes;

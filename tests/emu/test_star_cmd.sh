@@ -150,6 +150,38 @@ sed 's/^dim = 3;/&\nfaults = ( { node = 5; from_us = 1400000; } );/' machine.con
 status "a program is stopped" 123 "$ncube" run -d 3 -m dying.conf "$build/guest/star_kills" call 3
 refused "repair on images that are not clean" 1 "not clean" -m machine.conf repair pio:/x --block 8
 "$ncube" disk fsck -m machine.conf >/dev/null
+cp df01.img df01.whole
+cp df02.img df02.whole
+cp df00.img df00.whole
+
+# A volume that has less of the file than the others, as a drive that died leaves it: 512 bytes, units 1 and 4 of 256.
+shorten() { # IMAGE NAME BYTES
+    debugfs -w -R "punch $2 $((($3 + 1023) / 1024)) 999" "$1" 2>/dev/null
+    debugfs -w -R "sif $2 size $3" "$1" 2>/dev/null
+}
+shorten df01.img x 512
+status "repair of what a volume has lost" 0 star -m machine.conf repair pio:/x --block 8
+check "whole rows up to there" grep -q '^NB       2 rows' out
+same "a stream of it" "7001 7002" "$(star -m machine.conf cat pio:/x 7 | od -A n -t f8 -v | xargs)"
+"$ncube" disk -m machine.conf get //df00/kept.meta written.meta
+sed -i 's/state closed/state writing/' written.meta
+"$ncube" disk -m machine.conf rm //df00/kept.meta
+"$ncube" disk -m machine.conf put written.meta //df00/kept.meta >/dev/null
+size=$(debugfs -R 'stat kept' df02.img 2>/dev/null | sed -n 's/.*Size: \([0-9][0-9]*\)$/\1/p' | head -1)
+shorten df02.img kept $((size - 1024))
+status "repair of an IB segment of which a volume has lost a part" 0 star -m machine.conf repair pio:/kept
+shorter=0
+for ((vp = 0; vp < 101; vp += 4)); do
+    values=$(star -m machine.conf cat pio:/kept $vp | od -A n -t f8 -v | xargs)
+    wanted=$(for ((k = 0; k < 27; k++)); do
+        [ $k -ge 7 ] && [ $(((vp + k) % 5)) -eq 0 ] || echo $((1000 * vp + k + 1))
+    done | xargs)
+    case "$wanted " in "$values "*) ;; *) same "VP $vp: the first of its values" "$wanted" "$values" ;; esac
+    [ "$values" = "$wanted" ] || shorter=$((shorter + 1))
+done
+check "some streams are shorter, some are not: $shorter" test $shorter -gt 0 -a $shorter -lt 26
+check "the images are sound after that" images_sound
+for k in 0 1 2; do mv df0$k.whole df0$k.img; done
 status "repair of a new file" 0 star -m machine.conf repair pio:/x --block 8
 status "show of it" 0 star -m machine.conf show pio:/x
 check "it has the rows of NB" grep -q '^NB       3 rows of 8 bytes' out

@@ -223,7 +223,7 @@ static void open_and_write(const char *type)
 
 static void repair(void)
 {
-    struct star_repair r = {.data_bytes = parts[DATA].n};
+    struct star_repair r = {.data_bytes = parts[DATA].n, .whole_bytes = parts[DATA].n};
     int part[2] = {FIRST, DIRECTORY};
 
     if (!parts[DATA].bytes || star_meta_parse((const char *)parts[META].bytes, (size_t)parts[META].n, &r.meta) < 0 ||
