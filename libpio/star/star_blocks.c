@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "libpio/star/star_copy.h"
 #include "libpio/star/star_ib.h"
 #include "libpio/star/star_nodes.h"
 #include "libpio/star/star_transfer.h"
@@ -158,7 +159,7 @@ int star_blocks_get(struct cs_file *f, uint32_t number, char *to)
         p->used = ++ib->clock;
         from = p->bytes;
     }
-    memcpy(to, from + within, (size_t)f->ib_block);
+    star_copy_block(to, from + within, f->ib_block);
     return 0;
 }
 
@@ -285,7 +286,7 @@ int star_blocks_append(struct cs_file *f, long i, int64_t j, const char *from, u
         ib->open_superblock = superblock;
         memset(ib->superblock, 0, (size_t)f->ib_superblock);
     }
-    memcpy(ib->superblock + ib->filled * f->ib_block, from, (size_t)f->ib_block);
+    star_copy_block(ib->superblock + ib->filled * f->ib_block, from, f->ib_block);
     ib->superblock_is_dirty = true;
     ib->owner[ib->filled] = (struct star_owner){i, j};
     *number = (uint32_t)(ib->open_superblock * ib->per_superblock + ib->filled);

@@ -193,9 +193,11 @@ static int mend(struct cs_file *f, long i)
 int star_directory_hold(struct cs_file *f, long i, int64_t j)
 {
     struct star_vp *vp = &f->ib->vp[i];
-    int64_t which = vp->which >= 0 && j >= vp->which * f->ib_pointers && j < (vp->which + 1) * f->ib_pointers
-                        ? vp->which
-                        : j / f->ib_pointers;
+    int64_t within = j - vp->which * f->ib_pointers; /* of the entry in memory; most often the next one begins */
+    int64_t which = vp->which < 0                                 ? j / f->ib_pointers
+                    : within == f->ib_pointers                    ? vp->which + 1
+                    : (uint64_t)within < (uint64_t)f->ib_pointers ? vp->which
+                                                                  : j / f->ib_pointers;
 
     if (j >= INT32_MAX)
         return -EFBIG;

@@ -177,6 +177,8 @@ int star_ib_enter(struct cs_file *f)
 
 /* ---- The buffer of a VP ---- */
 
+static const char nothing[8] __attribute__((aligned(8)));
+
 static char *buffer_of(const struct cs_file *f, long i)
 {
     return f->ib->buffer + i * f->ib_block;
@@ -360,6 +362,15 @@ int64_t star_ib_read(struct cs_file *f, long i, char *to, int64_t n)
     return read_vp(f, i, to, n, f->ib->end);
 }
 
+/* A VP's offset moves on by 8 bytes, which have been written to its block. */
+static inline void note_8(struct star_vp *vp, int64_t end)
+{
+    vp->at += 8;
+    vp->moved = 8;
+    vp->is_dirty = true;
+    vp->bytes = vp->at - end > vp->bytes ? vp->at - end : vp->bytes;
+}
+
 /* Moves 8 bytes of a VP, which lie on a multiple of 8, within the block in its buffer; false: it has moved nothing.
  * These few instructions are what most items of most programs cost. room: bytes of a block that need not be behind. */
 static inline bool move_8(struct star_vp *vp, bool writes, char *buffer, char *element, int64_t room, int64_t end)
@@ -368,31 +379,82 @@ static inline bool move_8(struct star_vp *vp, bool writes, char *buffer, char *e
 
     if (within > (uint64_t)room || within % 8 || (writes ? vp->error != 0 : vp->at + 8 > end + vp->bytes))
         return false;
-    if (writes)
-        star_copy_8(buffer + within, element);
-    else
-        star_copy_8(element, buffer + within);
-    vp->at += 8;
-    vp->moved = 8;
     if (writes) {
-        vp->is_dirty = true;
-        vp->bytes = vp->at - end > vp->bytes ? vp->at - end : vp->bytes;
+        star_copy_8(buffer + within, element);
+        note_8(vp, end);
+    } else {
+        star_copy_8(element, buffer + within);
+        vp->at += 8;
+        vp->moved = 8;
     }
     return true;
 }
 
-static inline int64_t move_all(struct cs_file *f, bool writes, const struct cs_par *v, int64_t n)
+/* The two other items of a small block: the last, which makes it full, and the first, where it has no place yet.
+ * Writes 8 bytes on a multiple of 8; false: it has written nothing, as something else must be done, too. */
+static inline bool edge_8(struct cs_file *f, long i, char *buffer, const char *element)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t end = f->ib->end, block = f->ib_block, at = vp->at - end, k;
+
+    if (vp->error || vp->is_bad || vp->is_cut)
+        return false;
+    if (vp->held >= 0 && vp->at - vp->held_at == block - 8) {
+        star_copy_8(buffer + block - 8, element);
+        note_8(vp, end);
+        int error = put_held(f, i); /* which may lose blocks that lie before */
+        star_blocks_let_go(vp);
+        if (error) {
+            star_ib_note(f, i, error);
+            vp->at -= 8;
+            vp->moved = 0;
+        }
+        return true;
+    }
+    k = vp->held < 0 && at >= 0 && (at & (block - 1)) == 0 ? at >> f->ib->block_shift : -1;
+    if (k < 0 || star_directory_hold(f, i, k) < 0 || *star_slot_of(f, i, k) != STAR_NONE)
+        return false;
+    vp->held = k;
+    vp->held_at = vp->at;
+    star_copy_8(buffer, element);
+    for (int64_t n = 8; n < block; n += 8)
+        star_copy_8(buffer + n, nothing);
+    note_8(vp, end);
+    return true;
+}
+
+/* Reads the first item of a block. False: it has read nothing, as something else must be done, too. */
+static inline bool begin_8(struct cs_file *f, long i, const char *buffer, char *element)
+{
+    struct star_vp *vp = &f->ib->vp[i];
+    int64_t at = vp->at - f->ib->end;
+
+    if (at < 0 || (at & (f->ib_block - 1)) != 0 || at + 8 > vp->bytes || vp->is_bad ||
+        reach(f, i, at >> f->ib->block_shift, false) < 0)
+        return false;
+    star_copy_8(element, buffer);
+    vp->at += 8;
+    vp->moved = 8;
+    return true;
+}
+
+/* Inlined for writes and for reads, so that what most items cost does not ask which it is. */
+__attribute__((always_inline)) static inline int64_t move_all(struct cs_file *f, bool writes, const struct cs_par *v,
+                                                              int64_t n)
 {
     int64_t end = f->ib->end, all = n, block = f->ib_block, room = block - 8 - writes, step = v->stride;
     char *element = v->at, *buffer = f->ib->buffer;
     struct star_vp *vp = f->ib->vp; /* it is not looked up again after each copy, which may change anything */
     bool is_quick = n == 8 && !(writes && f->appends) && block % 8 == 0 && room >= 0 && step % 8 == 0 &&
                     star_is_aligned(element, buffer);
+    /* Blocks of one item, or none that is a power of two, go the long way. */
+    bool has_edges = is_quick && f->ib->block_shift > 3 && f->cut == 0;
 
     for (long i = 0, local = f->shape->local; i < local; i++, vp++, element += step, buffer += block) {
         if (is_quick && move_8(vp, writes, buffer, element, room, end))
             continue;
-        int64_t moved = writes ? write_vp(f, i, element, n, end) : read_vp(f, i, element, n, end);
+        bool is_done = has_edges && (writes ? edge_8(f, i, buffer, element) : begin_8(f, i, buffer, element));
+        int64_t moved = is_done ? vp->moved : writes ? write_vp(f, i, element, n, end) : read_vp(f, i, element, n, end);
 
         all = moved < all ? moved : all;
     }

@@ -112,7 +112,16 @@ static struct cs_par variable(const struct run *r, long stride)
     return (struct cs_par){r->memory, stride, r->shape};
 }
 
-/* The call itself; items[] of each VP, -7 where it has not been told. Returns what it returns. */
+static long issue(struct run *r, bool is_write, enum kind kind, struct cs_par v, int size, int nitems, const int *sizes,
+                  const int *many, int *items)
+{
+    if (kind == EQUAL || kind == MASKED)
+        return is_write ? cs_fwrite(v, size, nitems, r->f) : cs_fread(v, size, nitems, r->f);
+    return is_write ? cs_fwrite_par(v, sizes, many, r->f, items) : cs_fread_par(v, sizes, many, r->f, items);
+}
+
+/* The call itself, of all VPs with a mask or without; items[] of each, -7 where it has not been told. Returns what the
+ * call returns. */
 static long call(struct run *r, bool is_write, enum kind kind, int size, int nitems, long stride, int *items)
 {
     int *numbers = malloc((size_t)(2 * r->local + 1) * sizeof *numbers);
@@ -126,16 +135,11 @@ static long call(struct run *r, bool is_write, enum kind kind, int size, int nit
         numbers[r->local + i] = items_of(kind, r->step, r->number[i], nitems);
         items[i] = -7;
     }
-    CS_WHERE(mask)
-    {
-        int *many = numbers + r->local;
-
-        if (kind == EQUAL || kind == MASKED)
-            result = is_write ? cs_fwrite(v, size, nitems, r->f) : cs_fread(v, size, nitems, r->f);
-        else
-            result =
-                is_write ? cs_fwrite_par(v, numbers, many, r->f, items) : cs_fread_par(v, numbers, many, r->f, items);
-    }
+    const int *many = numbers + r->local;
+    if (kind < MASKED && r->step % 3 > 0)
+        result = issue(r, is_write, kind, v, size, nitems, numbers, many, items);
+    else
+        CS_WHERE(mask) result = issue(r, is_write, kind, v, size, nitems, numbers, many, items);
     free(numbers);
     free(mask);
     return result;
