@@ -425,6 +425,72 @@ Test(star_failures, a_program_that_ends_at_any_change_leaves_a_whole_file_or_a_r
     ends_at_each_change((struct ending){.removes = true}, true);
 }
 
+/* ---- What comes after an error, and what comes short ---- */
+
+static bool rewinds(void *none)
+{
+    struct cs_shape *s = shape_of(VPS);
+    double x[VPS] = {0};
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen(path, "w+");
+
+        MUST(f);
+        if (cs_number(s, 0) == 0)
+            fake_store_fail(1, 1, EIO);
+        MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == (cs_number(s, 0) == 0 ? 0 : 1));
+        MUST_FAIL(cs_fwrite(CS_PAR(s, x), 8, 1, f), EIO);
+        MUST_FAIL(cs_fseek(f, 0, SEEK_SET), EIO);
+        MUST(cs_rewind(f) == 0 && cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+        cs_fclose(f);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_failures, an_error_stays_until_the_file_is_rewound, .init = make_folder, .fini = remove_folder)
+{
+    cr_assert(fake_nodes_run(1, rewinds, NULL));
+    cr_assert(fake_nodes_run(3, rewinds, NULL));
+}
+
+/* Rows of one byte: of each, the write behind has moved nothing when it ends. */
+static bool writes_bytes(void *none)
+{
+    const struct cs_options o = {.least = CS_CB, .cb_block = 1};
+    struct cs_shape *s = shape_of(1);
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen_with(path, "w", NULL, &o);
+
+        MUST(f);
+        for (const char *c = "abcde"; *c; c++)
+            MUST(cs_fwrite(CS_PAR(s, (char *)c), 1, 1, f) == 1);
+        MUST(cs_fclose(f) == 0);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_failures, a_write_that_has_moved_nothing_is_repeated, .init = make_folder, .fini = remove_folder)
+{
+    char text[10] = "";
+    struct stat st;
+
+    fake_store_is_slow = true;
+    umask(022);
+    cr_assert(fake_nodes_run(1, writes_bytes, NULL));
+    FILE *f = fopen(path, "rb");
+    cr_assert_eq(fread(text, 1, sizeof text, f), 5);
+    fclose(f);
+    cr_assert_str_eq(text, "abcde");
+    cr_assert(stat(path, &st) == 0 && (st.st_mode & 07777) == 0644, "mode %o", st.st_mode);
+}
+
 /* What IB has in memory is the same after few blocks and after many, written and read. */
 static bool memory_is_bounded(void *none)
 {
