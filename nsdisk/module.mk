@@ -44,15 +44,17 @@ $(eval $(call host_test,nsdisk/test_cfs,$(CFS_TEST)))
 $(eval $(call host_test,nsdisk/test_cfs_lasting,$(CFS_TEST)))
 # With the client of programs
 $(eval $(call host_test,nsdisk/test_cfs_stops,tests/nsdisk/cfs_client.c $(CFS_CORE) $(SERVERS_CORE) $(CFS_TEST)))
-# The client of Clusterfile and its servers in one process
+# The client of Clusterfile and its servers in one process; some suites leave a server without memory
+CLF_WRAP := -Wl,--wrap=clf_record_new
 CLF_TEST := tests/libpio/clf_world.c tests/libpio/random_pattern.c tests/nsdisk/cfs_lab.c \
     tests/nsdisk/drives.c $(CLF_CORE) $(SERVERS_CORE) $(addprefix libpio/group/two_phase,.c _window.c) \
     $(filter-out $(NSDISK_MAP) vertex/shared/text.c,$(NSDISK_FAMILIES) $(NSDISK_LOOP) $(NSDISK_TEST)) $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_clf,$(CLF_TEST)))
 $(eval $(call host_test,libpio/test_clf_errors,$(CLF_TEST)))
-$(eval $(call host_test,libpio/test_clf_rounds,$(CLF_TEST)))
+$(eval $(call host_test,libpio/test_clf_rounds,$(CLF_TEST),$(CLF_WRAP)))
 $(eval $(call host_test,libpio/test_clf_random,$(CLF_TEST)))
-$(eval $(call host_test,nsdisk/test_clf_requests,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(CFS_TEST)))
+$(eval $(call host_test,nsdisk/test_clf_requests,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(CFS_TEST), \
+    $(CLF_WRAP)))
 
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))

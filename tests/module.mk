@@ -139,7 +139,7 @@ $(eval $(call sanitized_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 $(eval $(call sanitized_test,nsdisk/test_corrupt,$(NSDISK_TEST)))
 $(eval $(call sanitized_test,nsdisk/test_families,tests/nsdisk/drives.c $(NSDISK_ECHO) $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call sanitized_test,nsdisk/test_clf_requests,tests/libpio/random_pattern.c libpio/map/pattern_text.c \
-    $(CFS_TEST)))
+    $(CFS_TEST),$(CLF_WRAP)))
 $(eval $(call sanitized_test,nsdisk/test_view,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(NSDISK_TEST)))
 
 # A short run of it is one of the tests.

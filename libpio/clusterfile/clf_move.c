@@ -216,12 +216,24 @@ static int make_legs(struct move *m)
 
 /* ---- Pieces ---- */
 
+static long start_piece(const struct move *m, const struct piece *p);
+
+/* A server without memory for a request of a call that others have not ended yet has it sent again when they have. */
+static long await_piece(const struct move *m, struct piece *p)
+{
+    long result;
+
+    do
+        result = clf_end(p->number, NULL, 0, m->write ? NULL : p->buf, m->write ? 0 : p->bytes);
+    while (result == -N_EAGAIN && m->turn != CLF_ALONE && (p->number = start_piece(m, p)) >= 0);
+    return result == -N_EAGAIN ? p->number : result;
+}
+
 static void end_piece(struct move *m)
 {
     struct piece *p = &m->piece[m->ended++ % CLF_UNDER_WAY];
-    const uint32_t room = m->write ? 0 : p->bytes;
 
-    p->number = clf_end(p->number, NULL, 0, m->write ? NULL : p->buf, room);
+    p->number = await_piece(m, p);
     if (m->write && p->number >= CLF_MANAGED) {
         p->number -= CLF_MANAGED;
         m->f->managed = p->part + 1;

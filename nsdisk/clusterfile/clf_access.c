@@ -17,6 +17,12 @@ struct view *clf_view_of(const struct clf_record *record)
     return record->r.view <= CLF_VIEWS ? record->attachment->view[record->r.view - 1] : NULL;
 }
 
+/* The memory of a drive for its views: it is there since the first was made. */
+static struct merge *merge_of(const struct clf_call *c)
+{
+    return serve_merge(family_server(c->clf->loop), c->r->drive);
+}
+
 /* A view takes the place of one with its number. */
 int64_t clf_invoke_view(struct clf_call *c)
 {
@@ -26,6 +32,8 @@ int64_t clf_invoke_view(struct clf_call *c)
         return -N_EINVAL;
     if (record->n > FILE_VIEW_MAX_BYTES)
         return -N_E2BIG;
+    if (!merge_of(c))
+        return -N_ENOMEM;
     return view_replace(server_views(family_server(c->clf->loop)), &record->attachment->view[c->r->view - 1],
                         record->data, record->n);
 }
@@ -76,7 +84,6 @@ int64_t clf_invoke_read(struct clf_call *c)
 {
     struct clf_part *part = part_of(c);
     const bool lists = c->r->view == CLF_VIEW_LIST;
-    struct merge *m = c->r->view != 0 && !lists ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
     int64_t n = clf_part_open(c, part, false);
 
     if (n < 0)
@@ -85,14 +92,14 @@ int64_t clf_invoke_read(struct clf_call *c)
         return -N_EPROTO;
     if (lists && !list_is_sound(c->record))
         return -N_EINVAL;
-    if (c->r->view != 0 && !lists && (!m || !clf_view_of(c->record)))
-        return m ? -N_EINVAL : -N_ENOMEM;
+    if (c->r->view != 0 && !lists && !clf_view_of(c->record))
+        return -N_EINVAL;
     if (part->inode && lists)
         n = move_list(c->record, part->inode, c->reply);
     else if (part->inode && c->r->view == 0)
         n = ext2_read(part->inode, c->r->offset, c->reply, c->r->bytes);
     else if (part->inode)
-        n = view_read(clf_view_of(c->record), m->sieve, part->inode, c->r->offset, c->reply, c->r->bytes);
+        n = view_read(clf_view_of(c->record), merge_of(c)->sieve, part->inode, c->r->offset, c->reply, c->r->bytes);
     c->reply_bytes = n > 0 ? (size_t)n : 0;
     return n;
 }
@@ -101,12 +108,11 @@ int64_t clf_invoke_write(struct clf_call *c)
 {
     struct clf_part *part = part_of(c);
     const bool lists = c->r->view == CLF_VIEW_LIST;
-    struct merge *m = c->r->view != 0 && !lists ? serve_merge(family_server(c->clf->loop), c->r->drive) : NULL;
 
     if (lists && !list_is_sound(c->record))
         return -N_EINVAL;
-    if (c->r->view != 0 && !lists && (!m || !clf_view_of(c->record)))
-        return m ? -N_EINVAL : -N_ENOMEM;
+    if (c->r->view != 0 && !lists && !clf_view_of(c->record))
+        return -N_EINVAL;
     if (c->fs->read_only)
         return -N_EROFS;
     int error = clf_part_open(c, part, true);
@@ -116,7 +122,8 @@ int64_t clf_invoke_write(struct clf_call *c)
         return move_list(c->record, part->inode, c->record->data + c->r->second * sizeof(struct clf_list_place));
     if (c->r->view == 0)
         return ext2_write(part->inode, c->r->offset, c->record->data, c->r->bytes);
-    return merge_write_view(m, clf_view_of(c->record), part->inode, c->r->offset, c->record->data, c->r->bytes);
+    return merge_write_view(merge_of(c), clf_view_of(c->record), part->inode, c->r->offset, c->record->data,
+                            c->r->bytes);
 }
 
 /* ---- Size and sync ---- */

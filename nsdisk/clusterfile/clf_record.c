@@ -4,6 +4,18 @@
 
 #include "nsdisk/clusterfile/clf_server.h"
 
+static void begin(struct clf_record *record, struct clf_server *clf, const struct clf_request *r,
+                  const struct arrival *a)
+{
+    memset(record, 0, sizeof *record);
+    record->clf = clf;
+    record->from = a->from;
+    record->type = a->type;
+    record->r = *r;
+    record->n = a->n - sizeof *r;
+    LIST_INSERT_HEAD(&clf->records, record, all);
+}
+
 struct clf_record *clf_record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a)
 {
     const size_t n = a->n - sizeof *r;
@@ -11,23 +23,57 @@ struct clf_record *clf_record_new(struct clf_server *clf, const struct clf_reque
 
     if (!record)
         return NULL;
-    memset(record, 0, sizeof *record);
-    record->clf = clf;
-    record->from = a->from;
-    record->type = a->type;
-    record->r = *r;
-    record->n = n;
-    memcpy(record->data, a->bytes + sizeof *r, n);
-    LIST_INSERT_HEAD(&clf->records, record, all);
+    begin(record, clf, r, a);
+    memcpy(record + 1, a->bytes + sizeof *r, n);
+    record->data = (uint8_t *)(record + 1);
     return record;
+}
+
+struct clf_record *clf_record_in_place(struct clf_server *clf, const struct clf_request *r, const struct arrival *a)
+{
+    struct clf_record *record = &clf->in_place;
+
+    begin(record, clf, r, a);
+    record->data = a->bytes + sizeof *r;
+    clf->in_place_is = CLF_IN_PLACE;
+    return record;
+}
+
+static void unlist(struct clf_record *record)
+{
+    LIST_REMOVE(record, all);
+    if (record == &record->clf->in_place)
+        record->clf->in_place_is = CLF_WAS_IN_PLACE;
+    else
+        free(record);
 }
 
 static void record_free(struct clf_record *record)
 {
-    LIST_REMOVE(record, all);
     if (record->attachment)
         clf_attachment_put(record->clf, record->attachment);
-    free(record);
+    unlist(record);
+}
+
+void clf_records_free(struct clf_server *clf)
+{
+    struct clf_record *record;
+
+    while ((record = LIST_FIRST(&clf->records)))
+        unlist(record);
+}
+
+int clf_work_begin(struct clf_server *clf, uint32_t drive, struct family_work *w, int from, int type)
+{
+    const int error = family_run(clf->loop, drive, w, from, type);
+
+    clf->works += error == 0;
+    return error;
+}
+
+void clf_work_ended(struct clf_server *clf)
+{
+    clf->works--;
 }
 
 /* Whether cache managers have what the request has changed. */

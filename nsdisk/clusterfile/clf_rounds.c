@@ -8,7 +8,8 @@
  *
  * So a block is written or read once, in the order of the file, whoever has it. Where memory is short, where a command
  * fails, and where all that is read is in a data cache, the members that are not answered are served one after the
- * other: each finds its own count or error.
+ * other: each finds its own count or error. What a view shows does not depend on who waits for whom: a request of the
+ * call may be carried out before the others have come.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,15 @@ static void serve_alone(struct clf_record *record, struct ext2 *fs, const struct
     clf_invoke *const invoke = record->type == (int)N_CLF_READ ? clf_invoke_read : clf_invoke_write;
 
     clf_carry_out(record, record->r.bytes > 0 ? invoke : NULL, fs, area);
+}
+
+static void run_alone(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
+{
+    struct clf_record *record = (struct clf_record *)work;
+    struct clf_server *clf = record->clf;
+
+    serve_alone(record, fs, area);
+    clf_work_ended(clf);
 }
 
 /* ---- Writing ---- */
@@ -275,6 +285,7 @@ static void run(struct family_work *work, struct ext2 *fs, const struct arrival_
     for (uint32_t i = 0, first = first_of(part); i < n; i++)
         if (member[(first + i) % n].record)
             serve_alone(member[(first + i) % n].record, fs, area);
+    clf_work_ended(round->clf);
     free(member);
     free(round);
 }
@@ -317,6 +328,15 @@ static void end_round(struct clf_round *round, int error)
     free(round);
 }
 
+static void answer_postponed(struct clf_attachment *a, const struct clf_server *clf, int error)
+{
+    const struct file_reply reply = {a->postponed_seq, error};
+
+    if (a->postponed)
+        family_reply(clf->loop, a->from, a->postponed_type, &reply, sizeof reply);
+    a->postponed = false;
+}
+
 static void put_in_round(struct clf_record *record);
 
 /* Once all members have sent their last request of a call, those that wait are the first of the next. */
@@ -331,8 +351,10 @@ static void end_call(struct clf_server *clf, const struct clf_part *part, uint64
     for (uint32_t i = 0; i < clf->attachments; i++) {
         struct clf_attachment *a = member_at(clf, i, part, group);
 
-        if (a)
+        if (a) {
             a->done = false;
+            answer_postponed(a, clf, -N_EAGAIN);
+        }
     }
     for (uint32_t i = 0; i < clf->attachments; i++) {
         struct clf_attachment *a = member_at(clf, i, part, group);
@@ -342,23 +364,27 @@ static void end_call(struct clf_server *clf, const struct clf_part *part, uint64
     }
 }
 
-static void start_if_complete(struct clf_round *round)
+static void start(struct clf_round *round)
 {
     struct clf_server *clf = round->clf;
     const struct clf_part *part = round->part;
     const uint64_t group = round->group;
     struct clf_record *record;
 
-    if (round->running || !is_complete(round))
-        return;
     round->running = true;
     round->work.run = run;
     STAILQ_FOREACH(record, &round->records, next)
         record->attachment->done = record->r.op == CLF_TURN_LAST;
-    int error = family_run(clf->loop, part->drive, &round->work, -1, round->type);
+    int error = clf_work_begin(clf, part->drive, &round->work, -1, round->type);
     if (error < 0)
         end_round(round, error);
     end_call(clf, part, group);
+}
+
+static void start_if_complete(struct clf_round *round)
+{
+    if (!round->running && is_complete(round))
+        start(round);
 }
 
 static void round_check(struct clf_server *clf, const struct clf_part *part, uint64_t group)
@@ -375,17 +401,25 @@ static void round_check(struct clf_server *clf, const struct clf_part *part, uin
     end_call(clf, part, group);
 }
 
-/* The round that waits; NULL: no memory. */
-static struct clf_round *find_round(struct clf_record *record)
+/* The round that waits; NULL: none does. */
+static struct clf_round *find_round(const struct clf_record *record)
 {
-    struct clf_server *clf = record->clf;
-    struct clf_attachment *a = record->attachment;
+    const struct clf_attachment *a = record->attachment;
     struct clf_round *round;
 
-    LIST_FOREACH(round, &clf->rounds, all)
+    LIST_FOREACH(round, &record->clf->rounds, all)
         if (round->part == a->part && round->group == a->group && !round->running)
-            return round;
-    round = calloc(1, sizeof *round);
+            break;
+    return round;
+}
+
+/* NULL: no memory. */
+static struct clf_round *new_round(const struct clf_record *record)
+{
+    struct clf_server *clf = record->clf;
+    const struct clf_attachment *a = record->attachment;
+    struct clf_round *round = calloc(1, sizeof *round);
+
     if (!round)
         return NULL;
     round->clf = clf;
@@ -397,26 +431,44 @@ static struct clf_round *find_round(struct clf_record *record)
     return round;
 }
 
-/* The record is its attachment's. One that is refused counts as carried out. */
-static void put_in_round(struct clf_record *record)
+/* The record goes by itself: it is carried out, or refused with the error. */
+static void pass(struct clf_record *record, int error)
 {
     struct clf_server *clf = record->clf;
     struct clf_attachment *a = record->attachment;
     const struct clf_part *part = a->part;
-    struct clf_round *round = find_round(record);
+    const uint64_t group = a->group;
     struct file_reply reply;
 
-    if (round && round->type == record->type) {
-        record->round = round;
-        STAILQ_INSERT_TAIL(&round->records, record, next);
-        start_if_complete(round);
-        return;
-    }
-    const uint64_t group = a->group;
     a->record = NULL;
     a->done = record->r.op == CLF_TURN_LAST;
-    clf_answer(record, round ? -N_EINVAL : -N_ENOMEM, &reply, 0);
+    record->work.run = run_alone;
+    if (error == 0)
+        error = clf_work_begin(clf, part->drive, &record->work, record->from, record->type);
+    if (error < 0)
+        clf_answer(record, error, &reply, 0);
     round_check(clf, part, group);
+}
+
+/* The record is its attachment's. */
+static void put_in_round(struct clf_record *record)
+{
+    const bool may_wait = record != &record->clf->in_place;
+    struct clf_round *round = find_round(record);
+
+    if (round && round->type != record->type) {
+        pass(record, -N_EINVAL);
+        return;
+    }
+    if (!round && may_wait)
+        round = new_round(record);
+    if (!round || !may_wait) {
+        pass(record, 0);
+        return;
+    }
+    record->round = round;
+    STAILQ_INSERT_TAIL(&round->records, record, next);
+    start_if_complete(round);
 }
 
 void clf_round_take(struct clf_record *record)
@@ -424,6 +476,33 @@ void clf_round_take(struct clf_record *record)
     record->attachment->record = record;
     if (!record->attachment->done)
         put_in_round(record);
+}
+
+static struct clf_round *find_waiting_write(const struct clf_server *clf)
+{
+    struct clf_round *round;
+
+    LIST_FOREACH(round, &clf->rounds, all)
+        if (!round->running && round->type == (int)N_CLF_WRITE)
+            break;
+    return round;
+}
+
+bool clf_rounds_hasten(struct clf_server *clf)
+{
+    struct clf_round *round = find_waiting_write(clf);
+    const bool any = round != NULL;
+
+    for (; round; round = find_waiting_write(clf))
+        start(round);
+    return any;
+}
+
+void clf_round_postpone(struct clf_attachment *a, int type, uint32_t seq)
+{
+    a->postponed = true;
+    a->postponed_type = type;
+    a->postponed_seq = seq;
 }
 
 static int64_t tell_ended(struct clf_call *c)
@@ -445,7 +524,7 @@ int64_t clf_invoke_group(struct clf_call *c)
 
     if (c->r->op > 0)
         return c->r->op == 1 && c->r->handle != 0 ? tell_ended(c) : -N_EINVAL;
-    if (a->from != c->record->from || a->record || (before != 0 && c->r->handle != 0))
+    if (a->from != c->record->from || a->record || a->postponed || (before != 0 && c->r->handle != 0))
         return -N_EINVAL;
     a->group = c->r->handle;
     a->member = (uint32_t)c->r->offset;
@@ -458,11 +537,12 @@ int64_t clf_invoke_group(struct clf_call *c)
 /* ---- Members that leave ---- */
 
 /* What waits for the next call is not carried out. */
-static void forget_waiting(struct clf_attachment *a)
+static void forget_waiting(struct clf_attachment *a, const struct clf_server *clf)
 {
     struct clf_record *record = a->record;
     struct file_reply reply;
 
+    answer_postponed(a, clf, -N_EIO);
     if (!record || record->round)
         return;
     a->record = NULL;
@@ -474,7 +554,7 @@ static void leave_group(struct clf_server *clf, struct clf_attachment *a)
 {
     const uint64_t group = a->group;
 
-    forget_waiting(a);
+    forget_waiting(a, clf);
     a->group = 0;
     if (group != 0)
         round_check(clf, a->part, group);
@@ -496,6 +576,7 @@ static void drop_attachments(struct clf_server *clf, int from)
     for (uint32_t i = 0; i < clf->attachments; i++)
         if (clf->attachment[i] && clf->attachment[i]->from == from) {
             note_ended(clf, clf->attachment[i]);
+            clf->attachment[i]->postponed = false; /* nobody awaits an answer */
             leave_group(clf, clf->attachment[i]);
             clf->attachment[i]->from = -1;
             clf_attachment_put(clf, clf->attachment[i]);
@@ -557,7 +638,7 @@ void clf_rounds_end(struct clf_server *clf)
     }
     for (uint32_t i = 0; i < clf->attachments; i++)
         if (clf->attachment[i])
-            forget_waiting(clf->attachment[i]);
+            forget_waiting(clf->attachment[i], clf);
 }
 
 void clf_rounds_free(struct clf_server *clf)

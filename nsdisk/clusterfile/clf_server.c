@@ -2,7 +2,7 @@
  * The family of Clusterfile's files: from a message to the function that carries it out, and its answer
  * (clf_server.h).
  *
- *   take -> record -> the volume's fiber: run -> invoke -> reply
+ *   take -> record -> begin -> the volume's fiber: run -> invoke -> reply
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,10 @@ _Static_assert(sizeof operation / sizeof operation[0] == CLF_OPERATIONS, "every 
 static void run(struct family_work *work, struct ext2 *fs, const struct arrival_area *area)
 {
     struct clf_record *record = (struct clf_record *)work;
+    struct clf_server *clf = record->clf;
 
     clf_carry_out(record, operation[record->type - (int)N_CLF_NAME], fs, area);
+    clf_work_ended(clf);
 }
 
 /* ---- Taking ---- */
@@ -64,6 +66,11 @@ static bool is_access(int type)
     return type == (int)N_CLF_READ || type == (int)N_CLF_WRITE;
 }
 
+static bool is_collective(int type, const struct clf_request *r)
+{
+    return is_access(type) && r->op != CLF_ALONE;
+}
+
 static bool has_attachment(int type)
 {
     return type != (int)N_CLF_NAME && type != (int)N_CLF_ATTACH && type != (int)N_CLF_FREE;
@@ -85,36 +92,65 @@ static int check(const struct clf_server *clf, const struct arrival *a, struct c
     const struct clf_attachment *attachment = clf_attachment_find(clf, r->attachment, a->from);
     if (!attachment || attachment->part->drive != r->drive)
         return -N_EBADF;
-    const bool is_collective = is_access(a->type) && r->op != CLF_ALONE;
-    return is_collective && (attachment->group == 0 || attachment->record) ? -N_EINVAL : 0;
+    const bool waits = attachment->record || attachment->postponed;
+    return is_collective(a->type, r) && (attachment->group == 0 || waits) ? -N_EINVAL : 0;
+}
+
+static void begin_record(struct clf_record *record)
+{
+    struct clf_server *clf = record->clf;
+    const struct clf_request *r = &record->r;
+    struct file_reply reply;
+
+    record->work.run = run;
+    if (has_attachment(record->type)) {
+        record->attachment = clf_attachment_find(clf, r->attachment, record->from);
+        record->attachment->uses++;
+    }
+    if (is_collective(record->type, r)) {
+        clf_round_take(record);
+        return;
+    }
+    int error = clf_work_begin(clf, r->drive, &record->work, record->from, record->type);
+    if (error < 0)
+        clf_answer(record, error, &reply, 0);
+}
+
+/* There is no memory for a record (clf_server.h). True: the message is done with. */
+static bool take_in_place(struct clf_server *clf, const struct clf_request *r, const struct arrival *a)
+{
+    struct clf_attachment *of = is_collective(a->type, r) ? clf_attachment_find(clf, r->attachment, a->from) : NULL;
+
+    if (clf_rounds_hasten(clf) || clf->works > 0)
+        return false;
+    if (of && of->done) {
+        clf_round_postpone(of, a->type, r->seq);
+        return true;
+    }
+    begin_record(clf_record_in_place(clf, r, a));
+    return false;
 }
 
 static bool take(void *state, const struct arrival *a)
 {
     struct clf_server *clf = state;
     struct clf_request r;
-    int error = check(clf, a, &r);
-    struct file_reply reply;
 
+    if (clf->in_place_is == CLF_IN_PLACE)
+        return false;
+    if (clf->in_place_is == CLF_WAS_IN_PLACE) { /* it was this message */
+        clf->in_place_is = CLF_NOT_IN_PLACE;
+        return true;
+    }
+    int error = check(clf, a, &r);
     if (error < 0) {
         family_refuse(clf->loop, a, error);
         return true;
     }
     struct clf_record *record = clf_record_new(clf, &r, a);
     if (!record)
-        return false;
-    record->work.run = run;
-    if (has_attachment(a->type)) {
-        record->attachment = clf_attachment_find(clf, r.attachment, a->from);
-        record->attachment->uses++;
-    }
-    if (is_access(a->type) && r.op != CLF_ALONE) {
-        clf_round_take(record);
-        return true;
-    }
-    error = family_run(clf->loop, r.drive, &record->work, a->from, a->type);
-    if (error < 0)
-        clf_answer(record, error, &reply, 0);
+        return take_in_place(clf, &r, a);
+    begin_record(record);
     return true;
 }
 
@@ -148,12 +184,8 @@ static void *begin(struct loop *l)
 static void end(void *state)
 {
     struct clf_server *clf = state;
-    struct clf_record *record;
 
-    while ((record = LIST_FIRST(&clf->records))) {
-        LIST_REMOVE(record, all);
-        free(record);
-    }
+    clf_records_free(clf);
     clf_rounds_free(clf);
     clf_parts_free(clf);
     free(clf);

@@ -13,6 +13,11 @@
  *
  * All requests of a volume are carried out on its fiber, in order of arrival.
  *
+ * A request for which there is no memory is not refused. The writes that wait for other members are carried out, as
+ * they have the memory, and what is on fibers ends; if that does not help, the request is carried out where the message
+ * lies, without waiting for anybody. Only one that belongs to a later call can neither wait nor be carried out: it is
+ * to be sent again when the members have ended their call (-N_EAGAIN).
+ *
  *   client -> attachment --.                            a client's, with its views
  *   client -> attachment ---+-> part -> private file    while it has an attachment, or something of it is under way
  *
@@ -60,29 +65,15 @@ struct clf_attachment {
     uint32_t manager;          /* the node of a cache manager in its job, + 1; 0: it is none */
     bool done;                 /* it has no more requests of the group's call, */
     struct clf_record *record; /* its request in the group's round; if `done`, of the next call; or NULL */
+    bool postponed;            /* there was no memory for that of the next call, */
+    int postponed_type;        /* of this type */
+    uint32_t postponed_seq;    /* and with this number */
 };
 
 /* A member of a group that has ended. */
 struct clf_ended {
     uint64_t group;
     uint32_t member;
-};
-
-struct clf_server {
-    struct loop *loop;
-    LIST_HEAD(, clf_record) records; /* all that are not answered */
-    LIST_HEAD(, clf_part) parts;
-    LIST_HEAD(, clf_round) rounds;      /* that wait for a member's request, or are carried out */
-    struct clf_attachment **attachment; /* [attachments] by id, modulo its length; NULL: free */
-    uint32_t attachments;               /* 0, or a power of two */
-    uint32_t attached;                  /* how many there are, */
-    uint32_t ids;                       /* and have been */
-    struct clf_ended ended[CLF_ENDED];  /* in turn: */
-    uint32_t ends;
-    struct {
-        uint64_t handle[CLF_REMOVED];
-        uint32_t count;
-    } removed[SERVE_DRIVES];
 };
 
 /* A request from its arrival until it is answered. */
@@ -97,7 +88,27 @@ struct clf_record {
     struct clf_round *round; /* in which it is; NULL: none, it waits for the next call */
     struct clf_request r;
     size_t n; /* bytes behind the request */
-    uint8_t data[];
+    uint8_t *data;
+};
+
+struct clf_server {
+    struct loop *loop;
+    LIST_HEAD(, clf_record) records; /* all that are not answered */
+    uint32_t works;                  /* of this family on fibers */
+    struct clf_record in_place;      /* that of a message for which there is no memory, and whose data stay in it */
+    enum { CLF_NOT_IN_PLACE, CLF_IN_PLACE, CLF_WAS_IN_PLACE } in_place_is;
+    LIST_HEAD(, clf_part) parts;
+    LIST_HEAD(, clf_round) rounds;      /* that wait for a member's request, or are carried out */
+    struct clf_attachment **attachment; /* [attachments] by id, modulo its length; NULL: free */
+    uint32_t attachments;               /* 0, or a power of two */
+    uint32_t attached;                  /* how many there are, */
+    uint32_t ids;                       /* and have been */
+    struct clf_ended ended[CLF_ENDED];  /* in turn: */
+    uint32_t ends;
+    struct {
+        uint64_t handle[CLF_REMOVED];
+        uint32_t count;
+    } removed[SERVE_DRIVES];
 };
 
 /* A request that is carried out, on its volume's fiber. */
@@ -125,6 +136,12 @@ extern const struct family clf_family;
 
 /* Copies a request. NULL: no memory. */
 struct clf_record *clf_record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a);
+/* Makes one of a message that lies there until the request is answered (clf->in_place_is). One at a time. */
+struct clf_record *clf_record_in_place(struct clf_server *clf, const struct clf_request *r, const struct arrival *a);
+void clf_records_free(struct clf_server *clf);
+/* As family_run. What is run calls clf_work_ended at its end. */
+int clf_work_begin(struct clf_server *clf, uint32_t drive, struct family_work *w, int from, int type);
+void clf_work_ended(struct clf_server *clf);
 /* Answers with what is behind struct file_reply already, and frees the record. */
 void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes);
 /* Carries a request out on its volume's fiber, and answers. NULL: there is nothing to do. */
@@ -133,8 +150,13 @@ void clf_carry_out(struct clf_record *record, clf_invoke *invoke, struct ext2 *f
 /* ---- clf_rounds.c ---- */
 
 clf_invoke clf_invoke_group, clf_invoke_detach;
-/* Takes a collective request, whose attachment has a group and no request in its round. */
+/* Takes a collective request, whose attachment has a group and no request in its round. One in place must not be of
+ * the next call. */
 void clf_round_take(struct clf_record *record);
+/* Begins the writes that wait for other members without these. False: there are none. */
+bool clf_rounds_hasten(struct clf_server *clf);
+/* A request of the next call gets -N_EAGAIN when the members have ended this one. */
+void clf_round_postpone(struct clf_attachment *a, int type, uint32_t seq);
 /* The client has ended: its requests wait no longer, and its attachments are dropped. */
 void clf_client_drop(struct clf_server *clf, int from);
 /* What waits gets -N_EIO. */

@@ -116,8 +116,13 @@ static void take(struct loop *l, uint8_t *message, size_t n, int from)
     if (head.type == 0) /* the client only wants to know whether it arrives */
         return;
     const struct arrival a = {from, (int)head.type, message + sizeof head, n - sizeof head};
-    if (!clf_family.take(l->state, &a))
-        family_refuse(l, &a, -N_ENOMEM);
+    while (!clf_family.take(l->state, &a)) { /* there is room when what it has begun is done */
+        if (STAILQ_EMPTY(&l->jobs)) {
+            family_refuse(l, &a, -N_ENOMEM);
+            break;
+        }
+        run_all(l);
+    }
     run_all(l);
 }
 

@@ -32,9 +32,10 @@ struct family {
     uint32_t first, last; /* the numbers of its requests: one of TYPE_RANGES (vertex/contract/system.h) */
     /* Makes its state. NULL: no memory; its requests are then answered with -N_ENOMEM. */
     void *(*begin)(struct loop *l);
-    /* Takes a message, whose bytes are the loop's again when it returns. False: there is no room for it until commands
-     * of drives that are under way are done. Nothing is received until it is taken; where no command is under way, the
-     * loop answers with -N_ENOMEM. So a family that waits for other messages must not wait for room. */
+    /* Takes a message, whose bytes are the loop's again when it returns true. False: there is no room for it until work
+     * on fibers (family_run) or commands of drives are done. Nothing is received until it is taken, and it is offered
+     * again; where there is neither work nor a command under way, the loop answers with -N_ENOMEM. So a family that
+     * waits for other messages must not wait for room. */
     bool (*take)(void *state, const struct arrival *a);
     /* The client has ended: drops what it has and what it waits for, without replies. What family_run is given here is
      * done before N_FEXIT is answered. May be NULL. */

@@ -316,11 +316,16 @@ static bool can_receive(struct loop *l)
     return !l->closing && !l->held && l->jobs_free >= SERVE_DRIVES && free_everywhere(l);
 }
 
-/* Nothing is received until the family has room for it. */
+/* Nothing is received until the family has room for it: fibers have given it back, or commands that have ended. */
 static void give_to_family(struct loop *l, const struct arrival *a)
 {
     while (!families_take(l, a)) {
-        loop_collect(l, true);
+        if (!run_all(l) && l->under_way == 0) {
+            family_refuse(l, a, -N_ENOMEM);
+            return;
+        }
+        if (l->under_way > 0)
+            loop_collect(l, true);
         families_commands_ended(l);
         while (run_all(l))
             ;

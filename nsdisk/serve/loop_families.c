@@ -42,7 +42,7 @@ bool families_take(struct loop *l, const struct arrival *a)
         return refuse(l, a, -N_EPROTO);
     if (!l->family[i])
         return refuse(l, a, -N_ENOMEM);
-    return families[i]->take(l->family[i], a) || (l->under_way == 0 && refuse(l, a, -N_ENOMEM));
+    return families[i]->take(l->family[i], a);
 }
 
 void family_reply(struct loop *l, int from, int type, const void *reply, size_t n)

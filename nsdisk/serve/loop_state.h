@@ -134,8 +134,8 @@ bool aside_is_idle(const struct loop *l);
 
 /* ---- loop_families.c ---- */
 
-/* Gives a request to its family, or refuses it. False: the family has no room for it until a command that is under way
- * is done. */
+/* Gives a request to its family, or refuses it. False: the family has no room for it until fibers have run, or a
+ * command that is under way is done. */
 bool families_take(struct loop *l, const struct arrival *a);
 void families_begin(struct loop *l);
 void families_client_ended(struct loop *l, int from);

@@ -1,11 +1,12 @@
 /*
  * Collective requests at a server, message by message: who waits for whom, what the file has then, how many commands
- * the drive gets, and members that end or leave in the middle.
+ * the drive gets, members that end or leave in the middle, and servers without memory for requests that wait.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "nsdisk/clusterfile/clf_server.h"
 #include "tests/libpio/clf_world.h"
 #include "vertex/contract/errors.h"
 
@@ -243,6 +244,81 @@ Test(clf_rounds, who_is_done_with_a_call_is_not_waited_for_and_does_not_begin_th
 {
     lab_make(&clf_lab, 4096, 0);
     cr_assert(lab_run(&clf_lab, calls), "%s", clf_lab.log);
+    cr_expect_eq(lab_fsck(&clf_lab, "-fn"), 0);
+    lab_free(&clf_lab);
+}
+
+/* ---- Servers without memory ---- */
+
+static uint32_t records_most = UINT32_MAX; /* for which there is memory */
+
+struct clf_record *__real_clf_record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a);
+struct clf_record *__wrap_clf_record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a);
+
+struct clf_record *__wrap_clf_record_new(struct clf_server *clf, const struct clf_request *r, const struct arrival *a)
+{
+    const struct clf_record *record;
+    uint32_t n = 0;
+
+    LIST_FOREACH(record, &clf->records, all)
+        n++;
+    return n < records_most ? __real_clf_record_new(clf, r, a) : NULL;
+}
+
+static void expect_all(struct lab *lab, const uint32_t *number, int first, int bytes)
+{
+    for (int i = first; i < MEMBERS; i++)
+        cr_expect_eq(lab_wait(lab, number[i]), bytes, "member %d: %d", i, lab->head.status);
+}
+
+/* Three requests of five members have room, then none. */
+static void without_memory(struct lab *lab)
+{
+    uint32_t number[MEMBERS], next, again;
+
+    open_members();
+    turn_of = CLF_TURN_LAST;
+    records_most = 3;
+    for (int i = 0; i < 4; i++)
+        number[i] = post(i, N_CLF_WRITE, EACH);
+    cr_expect(lab_answered(lab, number[0]) && lab_answered(lab, number[2]), "the fourth has them carried out");
+    cr_expect(!lab_answered(lab, number[3]));
+    next = post(0, N_CLF_WRITE, 100);
+    cr_expect(!lab_answered(lab, next), "it is of the next call");
+    number[4] = post(4, N_CLF_WRITE, EACH);
+    expect_all(lab, number, 0, EACH);
+    records_most = 0;
+    number[1] = post(1, N_CLF_WRITE, 100);
+    cr_expect_eq(lab_wait(lab, number[1]), 100, "it is carried out where it is");
+    cr_expect_eq(lab_wait(lab, next), 100);
+    next = post(0, N_CLF_READ, 10);
+    again = post(0, N_CLF_READ, 10);
+    cr_expect_eq(lab_wait(lab, again), -N_EINVAL, "one waits already");
+    post(1, N_CLF_READ, 10);
+    lab_end_client(lab, 11); /* nobody is told to send it again */
+    for (int i = 2; i < MEMBERS; i++) {
+        cr_expect(!lab_answered(lab, next), "the call has not ended");
+        number[i] = post(i, N_CLF_WRITE, 200);
+    }
+    expect_all(lab, number, 2, 200);
+    cr_expect_eq(lab_wait(lab, next), -N_EAGAIN, "status %d", lab->head.status);
+    number[1] = post(0, N_CLF_READ, 10);
+    for (int i = 2; i < MEMBERS; i++)
+        number[i] = post(i, N_CLF_READ, 10);
+    expect_all(lab, number, 1, 10);
+    next = post(0, N_CLF_READ, 10);
+    cr_expect_eq(lab_wait(lab, next), 10);
+    next = post(0, N_CLF_READ, 10); /* waits for the next call when the server shuts down */
+    records_most = UINT32_MAX;
+    clf_file_forked(file[1]);
+    for (int i = 2; i < MEMBERS; i++)
+        read_alone(i, EACH);
+}
+
+Test(clf_rounds, a_server_without_memory_refuses_nobody_and_keeps_nobody_waiting)
+{
+    lab_make(&clf_lab, 4096, 0);
+    cr_assert(lab_run(&clf_lab, without_memory), "%s", clf_lab.log);
     cr_expect_eq(lab_fsck(&clf_lab, "-fn"), 0);
     lab_free(&clf_lab);
 }

@@ -150,6 +150,23 @@ Test(clf, nobody_waits_for_a_member_that_is_refused)
     outcome_free(&o);
 }
 
+/* A server has memory for some of the members' requests, of 256 KB each, and has to go on without the others'. */
+Test(clf, a_server_short_of_memory_fails_no_collective_call)
+{
+    static const char *const views[] = {"view=bb", "view=sb", "view=cc"}, *const caches[] = {
+                                                                              "cache_kb = 64; write = \"back\";", "",
+                                                                              "cache_kb = 64; write = \"through\";"};
+
+    for (int i = 0; i < 3; i++) {
+        const struct ncube_run r = {
+            .dim = "2", .program = "examples/clfbench", .args = {"directed", "n=1024", views[i], "servers=1", "k=9"}};
+        struct outcome o = run(r, caches[i], "ram_mb = 4;", false);
+
+        cr_expect(o.status == 0 && strstr(o.out, "op=read"), "%s: %s%s", views[i], o.out, o.err);
+        outcome_free(&o);
+    }
+}
+
 Test(clf, a_piece_costs_a_server_and_a_client_few_cycles)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/clf", .args = {"costs"}},

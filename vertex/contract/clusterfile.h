@@ -43,7 +43,8 @@
  * part's group have such a request, and are carried out together in the order of the part's file [P3 section 7.2]. They
  * may be of no bytes. Of a call that takes several, all but the last are CLF_TURN; the others do not wait for one that
  * has sent CLF_TURN_LAST, until all have, and its next one waits for that. One that ends or leaves is waited for no
- * longer.
+ * longer. A server without memory for one more carries out some before the others have come; -N_EAGAIN: there was none
+ * for a request of the next call, which is to be sent again, as all members have sent CLF_TURN_LAST now.
  *
  * `drive` is the drive's number at its I/O node. An attachment is one client's, and ends with it. View 0 is the part
  * itself; an attachment has CLF_VIEWS others, from 1 on.
