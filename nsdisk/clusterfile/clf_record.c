@@ -48,7 +48,7 @@ static void unlist(struct clf_record *record)
         free(record);
 }
 
-static void record_free(struct clf_record *record)
+void clf_record_free(struct clf_record *record)
 {
     if (record->attachment)
         clf_attachment_put(record->clf, record->attachment);
@@ -85,14 +85,19 @@ static bool is_managed(const struct clf_record *record)
     return changes && a && a->part->managers > 0 && a->manager == 0;
 }
 
-void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes)
+void clf_tell(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes)
 {
     if (status >= 0 && is_managed(record))
         status |= CLF_MANAGED;
     *reply = (struct file_reply){record->r.seq, (int32_t)status};
     if (!record->gone)
         family_reply(record->clf->loop, record->from, record->type, reply, sizeof *reply + (status < 0 ? 0 : bytes));
-    record_free(record);
+}
+
+void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes)
+{
+    clf_tell(record, status, reply, bytes);
+    clf_record_free(record);
 }
 
 void clf_carry_out(struct clf_record *record, clf_invoke *invoke, struct ext2 *fs, const struct arrival_area *area)

@@ -37,6 +37,7 @@ struct member { /* a request that is carried out with others */
     int64_t first, end;       /* of the part's file */
     struct file_reply *reply; /* of a read, with its data behind; NULL: answered, or not to be answered so */
     int64_t taken, next;      /* of a read: bytes that it has; its first in the file of those that it has not */
+    bool told;                /* a write has been answered, while others of its group are under way */
 };
 
 static bool find_member(struct clf_record *record, struct member *m)
@@ -85,14 +86,25 @@ struct answering {
     uint32_t first; /* the member of the group's first write */
 };
 
+/* Its bytes are laid again where others join them, until the group ends. */
 static void answer_write(void *ctx, uint32_t write)
 {
     const struct answering *a = ctx;
     struct member *m = &a->member[a->first + write];
     struct file_reply reply;
 
-    clf_answer(m->record, m->record->r.bytes, &reply, 0);
-    m->record = NULL;
+    clf_tell(m->record, m->record->r.bytes, &reply, 0);
+    m->told = true;
+}
+
+static void end_group(struct merge *m, struct member *member, uint32_t n)
+{
+    merge_end(m);
+    for (uint32_t i = 0; i < n; i++)
+        if (member[i].told) {
+            clf_record_free(member[i].record);
+            member[i].record = NULL;
+        }
 }
 
 /* Members in order of their first bytes. Those that are written are answered, and have no record then. */
@@ -109,7 +121,7 @@ static void write_together(struct merge *m, struct ext2_inode *inode, struct mem
         if (end == i)
             return;
         bool well = merge_run(m, &calls);
-        merge_end(m);
+        end_group(m, member + i, end - i);
         if (!well)
             return;
     }

@@ -142,7 +142,10 @@ void clf_records_free(struct clf_server *clf);
 /* As family_run. What is run calls clf_work_ended at its end. */
 int clf_work_begin(struct clf_server *clf, uint32_t drive, struct family_work *w, int from, int type);
 void clf_work_ended(struct clf_server *clf);
-/* Answers with what is behind struct file_reply already, and frees the record. */
+/* Answers with what is behind struct file_reply already. */
+void clf_tell(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes);
+void clf_record_free(struct clf_record *record);
+/* Both. */
 void clf_answer(struct clf_record *record, int64_t status, struct file_reply *reply, size_t bytes);
 /* Carries a request out on its volume's fiber, and answers. NULL: there is nothing to do. */
 void clf_carry_out(struct clf_record *record, clf_invoke *invoke, struct ext2 *fs, const struct arrival_area *area);

@@ -150,6 +150,47 @@ Test(clf, nobody_waits_for_a_member_that_is_refused)
     outcome_free(&o);
 }
 
+static void schedule(const char *nodes, const char *what, const char *cache)
+{
+    char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, cache, "");
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "3", .machine = machine, .options = {"-n", nodes}, .program = "guest/clf_schedule", .args = {what}});
+
+    outcome_expect(&o, nodes, 0, "passed\n", "");
+    outcome_free(&o);
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
+/* Members write in several turns, of which a server answers some while others of the same turn wait for the drive. */
+Test(clf, what_a_collective_write_says_to_have_written_is_there_on_a_full_volume)
+{
+    schedule("3", "full", "cache_kb = 512; write = \"through\";");
+    schedule("4", "full", "cache_kb = 512; write = \"back\";");
+    schedule("2", "full", "");
+}
+
+Test(clf, a_server_that_dies_in_collective_calls_is_an_error_for_each_member_in_bounded_time)
+{
+    static const char *const when[] = {"8000000", "8700000"};
+
+    for (int i = 0; i < 2; i++) {
+        char *fault = format("server_limit_s = 2; faults = ( { io_node = [0, 2]; from_us = %s; } );", when[i]);
+        struct outcome o = run((struct ncube_run){.dim = "2", .program = "guest/clf_schedule", .args = {"server"}},
+                               "cache_kb = 512; write = \"back\";", fault, false);
+
+        for (int node = 0; node < 4; node++) {
+            char *line = format("node %d passed\n", node);
+
+            cr_expect_not_null(strstr(o.out, line), "%s: %s%s", when[i], o.out, o.err);
+            free(line);
+        }
+        outcome_free(&o);
+        free(fault);
+    }
+}
+
 /* A server has memory for some of the members' requests, of 256 KB each, and has to go on without the others'. */
 Test(clf, a_server_short_of_memory_fails_no_collective_call)
 {
