@@ -161,8 +161,7 @@ int64_t clf_invoke_attach(struct clf_call *c)
             have_leave(part);
         return error;
     }
-    const struct clf_attached told = {part->inode ? part->inode->size_bytes : 0, a->id,
-                                      (uint32_t)(c->room - ARRIVAL_REPLY_AT)};
+    const struct clf_attached told = {part->inode ? part->inode->size_bytes : 0, a->id, arrival_io_bytes(c->area)};
     memcpy(c->reply, &told, sizeof told);
     c->reply_bytes = sizeof told;
     return 0;

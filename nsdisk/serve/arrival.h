@@ -36,6 +36,12 @@ static inline size_t arrival_area_bytes(uint32_t io_bytes)
     return service_area_bytes(io_bytes);
 }
 
+/* Most data of one read or write, a multiple of 16 bytes, with which such an area was made. */
+static inline uint32_t arrival_io_bytes(const struct arrival_area *area)
+{
+    return (uint32_t)(area->size - ARRIVAL_REPLY_AT - sizeof(struct file_reply)) & ~15u;
+}
+
 /* Messages of programs and replies are not requests. Two servers that answered replies would never stop. */
 static inline bool arrival_is_request(int type)
 {

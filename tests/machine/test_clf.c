@@ -208,6 +208,21 @@ Test(clf, a_server_short_of_memory_fails_no_collective_call)
     }
 }
 
+/* By one node from one volume, in several requests: of 1 MB each; and of 128 KB, as nodes have 2 MB. */
+Test(clf, an_access_of_more_bytes_than_a_message_may_have_takes_several)
+{
+    static const char *const of[][3] = {{"0", "n=2048", ""}, {"2", "n=1024", "ram_mb = 2;"}};
+
+    for (int i = 0; i < 2; i++) {
+        const struct ncube_run r = {
+            .dim = of[i][0], .program = "examples/clfbench", .args = {"view", of[i][1], "view=bb", "servers=1"}};
+        struct outcome o = run(r, "", of[i][2], false);
+
+        cr_expect(o.status == 0 && strstr(o.out, "op=read"), "%s: %s%s", of[i][1], o.out, o.err);
+        outcome_free(&o);
+    }
+}
+
 Test(clf, a_piece_costs_a_server_and_a_client_few_cycles)
 {
     struct outcome o = run((struct ncube_run){.dim = "0", .program = "guest/clf", .args = {"costs"}},
