@@ -18,8 +18,8 @@
  *              the others run this one
  *   cold=1     the managers drop what they have before the read
  *
- * The number of nodes is a square. A time is from a barrier before the call to one behind it. What has been read is
- * checked. Prints a line for each direction, with the counts of all nodes:
+ * Views but sb and sc need a square of nodes. A time is from a barrier before the call to one behind it. What has been
+ * read is checked. Prints a line for each direction, with the counts of all nodes:
  *
  *   clf op=write way=view n=1024 bytes=1048576 us=... mb_s=... view_us=... calls=... requests=... moved=... lists=...
  *       gathered=... views=... view_bytes=... access_us=...
@@ -111,7 +111,7 @@ static void read_arguments(int argc, char **argv)
         read_word(argv[i]);
     for (side = 1; side * side < all.size; side++)
         ;
-    if (side * side != all.size || o.n < side)
+    if ((side * side != all.size && o.view[0] != 's') || o.n < side)
         usage("n, or the number of nodes");
     o.k = o.k > 0 ? o.k : o.n / all.size;
 }

@@ -181,6 +181,7 @@ struct clf_open {
     int64_t at;                    /* the offset, in the view */
     struct clf_members *members;   /* NULL: it has no group */
     bool collective;               /* the next read or write */
+    uint32_t place;                /* among those who access the file together: who begins with which part */
     struct clf_way_of *way;        /* how its accesses are made; NULL: by views */
     bool lists;                    /* its requests name places */
     bool borrows;                  /* its layout belongs to another one, which lives longer */

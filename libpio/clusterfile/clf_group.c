@@ -203,6 +203,7 @@ static int make_members(struct clf_open *f, struct group *g, size_t room_bytes, 
         return error;
     }
     m->f = f;
+    f->place = (uint32_t)m->g.rank;
     m->g.take = take;
     m->room = malloc(room_bytes);
     *out = m;

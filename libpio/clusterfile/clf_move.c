@@ -12,11 +12,19 @@
  * and the stripes do not lie together, and else not at all.
  *
  * The lowest byte of the view that was not moved bounds the count.
+ *
+ * Parts are asked in the parallel I/O schedule [P3 section 7.1]: of those who access a file together, number i begins
+ * with part i modulo their number, so that not all send to the same server at a time. In a collective write a server
+ * answers when all members have sent it theirs, and a process has a limited number of requests under way. If members
+ * had to wait for one request before they send the next, those who have different orders might wait for each other. So
+ * the order is another one only within so many parts as a member can ask without waiting for any of these; then the
+ * lowest part that some member waits for has been sent by all, or is next for those who have not.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "libpio/clusterfile/clf_client.h"
+#include "libpio/servers/server_calls.h"
 #include "vertex/contract/errors.h"
 
 #define ROUND_BYTES       (4 << 20) /* most of a round */
@@ -291,9 +299,10 @@ static long start_piece(const struct move *m, const struct piece *p)
 }
 
 /* Sends a piece's request. What is under way ends first where there is no room for it. */
-static void try_piece(struct move *m, struct piece *p)
+static void try_piece(struct move *m, struct piece *p, bool waits_for_memory)
 {
-    while (((p->number = start_piece(m, p)) == -N_ENOMEM || p->number == -N_EAGAIN) && m->ended < m->pieces)
+    while ((p->number = start_piece(m, p)) < 0 && m->ended < m->pieces &&
+           (p->number == -N_EAGAIN || (p->number == -N_ENOMEM && waits_for_memory)))
         end_piece(m);
     if (p->number < 0)
         return;
@@ -301,16 +310,19 @@ static void try_piece(struct move *m, struct piece *p)
     clf_counts.bytes += p->bytes;
 }
 
-/* In a collective call, a request for which there is no memory goes without its bytes: the others wait for it. */
+/* In a collective call, a request for which there is no memory goes without its bytes: the others wait for it. Replies
+ * to writes have no bytes whose memory it could wait for. */
 static void add_piece(struct move *m, struct piece p)
 {
+    const bool others_wait = m->turn != CLF_ALONE;
+
     if (m->pieces - m->ended == CLF_UNDER_WAY)
         end_piece(m);
-    try_piece(m, &p);
-    if (p.number < 0 && m->turn != CLF_ALONE && p.bytes > 0) {
+    try_piece(m, &p, !others_wait || !m->write);
+    if (p.number < 0 && others_wait && p.bytes > 0) {
         fail(m, p.part, p.at, (int)p.number);
         p.bytes = 0;
-        try_piece(m, &p);
+        try_piece(m, &p, true);
     }
     m->piece[m->pieces++ % CLF_UNDER_WAY] = p;
 }
@@ -332,6 +344,59 @@ static void start_part(struct move *m, uint32_t p)
     }
 }
 
+/* ---- The schedule ---- */
+
+/* The part to be asked at or behind part p; their number: there is none. */
+static uint32_t next_asked(const struct move *m, uint32_t p)
+{
+    while (p < m->f->layout->parts && !m->part[p].buf && (m->turn == CLF_ALONE || !m->f->part[p].joined))
+        p++;
+    return p;
+}
+
+/* How many parts can be asked without waiting for any of them, as far as others wait for these requests. */
+static uint32_t parts_at_once(const struct move *m)
+{
+    const long room = m->turn == CLF_ALONE ? 0 : server_calls.test(0);
+
+    return m->turn == CLF_ALONE   ? m->f->layout->parts
+           : room < 1             ? 1
+           : room < CLF_UNDER_WAY ? (uint32_t)room
+                                  : CLF_UNDER_WAY;
+}
+
+/* Behind the last one of as many parts from `from` on as are asked at once. */
+static uint32_t end_of_some(const struct move *m, uint32_t from, uint32_t at_once)
+{
+    uint32_t end = from;
+
+    for (uint32_t p = from; p < m->f->layout->parts && at_once > 0; p = next_asked(m, p + 1), at_once--)
+        end = p + 1;
+    return end;
+}
+
+static void ask_part(struct move *m, uint32_t p)
+{
+    if (next_asked(m, p) != p)
+        return;
+    if (m->write)
+        copy_part(m, p);
+    start_part(m, p);
+}
+
+/* Reads of members are in the order of the parts: servers see to it who gets its bytes first. */
+static void ask_parts(struct move *m)
+{
+    const uint32_t parts = m->f->layout->parts, place = m->turn == CLF_ALONE || m->write ? m->f->place : 0;
+    const uint32_t at_once = place > 0 ? parts_at_once(m) : parts;
+
+    for (uint32_t from = next_asked(m, 0), to; from < parts; from = next_asked(m, to)) {
+        to = end_of_some(m, from, at_once);
+        for (uint32_t i = 0; i < to - from; i++)
+            ask_part(m, from + (place + i) % (to - from));
+    }
+}
+
 /* ---- Rounds ---- */
 
 static int run_pieces(struct move *m)
@@ -348,12 +413,7 @@ static int run_pieces(struct move *m)
     }
     for (int32_t i = 0; i < l->pattern->elements && m->write; i++)
         copy_subfile(m, (uint32_t)i);
-    for (uint32_t p = 0; p < l->parts; p++)
-        if (m->part[p].buf || (m->turn != CLF_ALONE && m->f->part[p].joined)) {
-            if (m->write)
-                copy_part(m, p);
-            start_part(m, p);
-        }
+    ask_parts(m);
     while (m->ended < m->pieces)
         end_piece(m);
     for (uint32_t p = 0; p < l->parts && !m->write; p++)

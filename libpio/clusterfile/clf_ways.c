@@ -46,7 +46,10 @@ static int open_part(struct clf_open *f, struct clf_way_of *w, int32_t part)
 
     if (error == 0)
         error = clf_view_copy(w->parts, part, &view);
-    return error < 0 ? error : clf_view_set(w->file, view);
+    if (error < 0)
+        return error;
+    w->file->place = (uint32_t)part;
+    return clf_view_set(w->file, view);
 }
 
 static int make_holders(struct clf_open *f, struct clf_way_of *w)
@@ -135,6 +138,7 @@ static int open_managers(struct clf_open *f, struct clf_way_of *w)
         return error;
     w->file->managers = w->managers;
     w->file->members = f->members;
+    w->file->place = f->place;
     f->elsewhere = true;
     return clf_managers_meet(w->managers, w->file);
 }

@@ -9,7 +9,7 @@
 struct server_calls {
     /* As trap_striped: the text of which some lines may be those of families (vertex/contract/system.h). */
     long (*text)(char *buf, long bytes);
-    /* As trap_requeststart, trap_requestend and trap_requesttest. */
+    /* As trap_requeststart, trap_requestend and trap_requesttest; test(0): how many more may be started. */
     long (*start)(long node, long type, const void *head, long head_bytes, const void *data, long bytes);
     long (*end)(long number, void *head, long head_bytes, void *data, long bytes);
     long (*test)(long number);

@@ -237,8 +237,10 @@ static int open_file(struct cached_file *f, const char *text, size_t n)
 
     if (error == 0)
         error = clf_file_of(f->handle, l, &f->file);
-    if (error == 0)
+    if (error == 0) {
+        f->file->place = f->element;
         error = see_blocks(f);
+    }
     if (error == 0)
         error = clf_file_size(f->file, &size);
     if (error == 0)

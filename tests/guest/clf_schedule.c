@@ -96,7 +96,7 @@ static void expect_bytes(const unsigned char *file, int of, int n)
 
 static void look(const char *name, const int *n)
 {
-    const long room = (long)MUCH * nodes + VIEW_BYTES;
+    const long room = (long)(MUCH / VIEW_BYTES + 1) * VIEW_BYTES * nodes;
     unsigned char *file = calloc(1, (size_t)room);
     int fd = clf_open(name, O_RDONLY);
 

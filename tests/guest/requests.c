@@ -123,8 +123,11 @@ static void limits(void)
     check_equal(requestend(1 << 30, NULL, 0, NULL, 0), -N_EINVAL);
     check_equal(requestend(-1, NULL, 0, NULL, 0), -N_EINVAL);
     check_equal(requesttest(1 << 30), -N_EINVAL);
-    for (int i = 0; i < UNDER_WAY; i++)
+    for (int i = 0; i < UNDER_WAY; i++) {
+        check_equal(requesttest(0), UNDER_WAY - i);
         number[i] = started(i % SERVERS, N_ECHO, 0, 0, large, 10);
+    }
+    check_equal(requesttest(0), 0);
     check_equal(start(0, N_ECHO, 0, 0, large, 10), -N_EAGAIN);
     check_equal(requestend(number[5], (void *)8, 8, got, 10), -N_EFAULT);
     check_equal(requestend(number[5], got, 8, (void *)8, 10), -N_EFAULT);

@@ -191,6 +191,111 @@ Test(clf, a_server_that_dies_in_collective_calls_is_an_error_for_each_member_in_
     }
 }
 
+/* More parts than a process may ask at a time, in an order of each member's own. */
+Test(clf, members_with_different_orders_of_parts_do_not_wait_for_each_other_for_ever)
+{
+    static const char *const nodes[] = {"1", "3", "8"};
+
+    for (int i = 0; i < 3; i++)
+        schedule(nodes[i], "orders", i % 2 == 0 ? "cache_kb = 512; write = \"back\";" : "");
+}
+
+/* ---- The schedule of requests [P3 section 7.1] ---- */
+
+#define SERVER_0  16384 /* the address of the first I/O node */
+#define SENT_MOST 64
+
+/* The writes of a trace, in order: who sends to whom. */
+struct sent {
+    int n, node[SENT_MOST], server[SENT_MOST];
+};
+
+static void read_writes(const char *path, struct sent *s)
+{
+    FILE *f = fopen(path, "re");
+    char line[300];
+    int node, to;
+
+    cr_assert_not_null(f);
+    *s = (struct sent){.n = 0};
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "%*d %d send to=%d tag=0x8055", &node, &to) == 2 && strstr(line, "tag=0x8055") &&
+            s->n < SENT_MOST) {
+            s->node[s->n] = node;
+            s->server[s->n++] = to - SERVER_0;
+        }
+    fclose(f);
+}
+
+static struct sent traced(const char *dim, const char *way, const char *servers)
+{
+    char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, "", "");
+    char *path = format("%s/trace", folder), *trace = format("--trace=%s", path);
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = dim,
+                                                     .machine = machine,
+                                                     .options = {trace},
+                                                     .program = "examples/clfbench",
+                                                     .args = {way, "n=512", "view=sb", servers, "fresh=1"}});
+    struct sent s;
+
+    cr_expect_eq(o.status, 0, "%s%s", o.out, o.err);
+    outcome_free(&o);
+    read_writes(path, &s);
+    free(trace);
+    free(path);
+    free(machine);
+    folder_remove(folder);
+    return s;
+}
+
+/* Of four nodes and three servers, node i sends to server (i + j) mod 3 at step j. */
+Test(clf, a_collective_write_begins_with_another_server_on_each_node)
+{
+    const struct sent s = traced("2", "directed", "servers=3");
+    int steps[4] = {0};
+
+    cr_assert_eq(s.n, 12, "%d writes", s.n);
+    for (int i = 0; i < s.n; i++) {
+        const int node = s.node[i], step = steps[node]++;
+
+        cr_expect_eq(s.server[i], (node + step) % 3, "node %d, step %d: server %d", node, step, s.server[i]);
+    }
+}
+
+/* The length of a schedule as the thesis counts it: in a step each node sends its next request, if its server has none
+ * in this step. */
+static int steps_of(const struct sent *s)
+{
+    bool done[SENT_MOST] = {false};
+    int left = s->n, steps = 0;
+
+    for (; left > 0; steps++) {
+        unsigned nodes = 0, servers = 0; /* that have a request in this step, or are not to be overtaken */
+
+        for (int i = 0; i < s->n; i++) {
+            const unsigned node = 1u << s->node[i], server = 1u << s->server[i];
+
+            if (done[i] || (nodes & node) != 0)
+                continue;
+            nodes |= node;
+            done[i] = (servers & server) == 0;
+            servers |= server;
+            left -= done[i];
+        }
+    }
+    return steps;
+}
+
+/* Figure 7.1: two nodes have four requests for two servers. */
+Test(clf, the_schedule_needs_two_steps_where_one_order_for_all_needs_three)
+{
+    const struct sent one_order = traced("1", "view", "servers=2"), scheduled = traced("1", "directed", "servers=2");
+
+    cr_expect(one_order.n == 4 && scheduled.n == 4, "%d and %d writes", one_order.n, scheduled.n);
+    cr_expect_eq(steps_of(&one_order), 3, "%d steps", steps_of(&one_order));
+    cr_expect_eq(steps_of(&scheduled), 2, "%d steps", steps_of(&scheduled));
+}
+
 /* A server has memory for some of the members' requests, of 256 KB each, and has to go on without the others'. */
 Test(clf, a_server_short_of_memory_fails_no_collective_call)
 {

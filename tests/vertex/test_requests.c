@@ -10,6 +10,7 @@
 
 #include "tests/vertex/request_node.h"
 #include "vertex/contract/errors.h"
+#include "vertex/file/ask.h"
 #include "vertex/file/async.h"
 #include "vertex/file/file.h"
 #include "vertex/file/request.h"
@@ -486,7 +487,9 @@ Test(requests, of_families_are_ended_by_number_and_keep_what_does_not_fit)
     cr_expect_eq(try_call(REQUEST, GOOD, NEVER, 0), -N_EFAULT);
     cr_expect_eq(try_call(REQUEST, GOOD, 0, NEVER), -N_ENOMEM);
     begin();
+    cr_expect_eq(CALL(requesttest, 0), ASK_MAX, "so many may be started");
     int64_t number = request_one();
+    cr_expect_eq(CALL(requesttest, 0), ASK_MAX - 1);
     cr_expect_eq(CALL(requesttest, number), 0);
     now_cycles = 60 * CLOCK_HZ;
     cr_expect_eq(CALL(requesttest, number), 1, "the limit has passed");

@@ -147,7 +147,8 @@
                         /*                                      as long; data: the rest, at most so long */ \
     X(requesttest, 90)  /* number                               1: requestend need not wait, or the      */ \
                         /*                                      server's time limit has passed, and it   */ \
-                        /*                                      does not just hold the request; 0        */ \
+                        /*                                      does not just hold the request; 0. Of    */ \
+                        /*                                      number 0: how many more may be started   */ \
     X(reply, 91)        /* head bytes data bytes dest type      as nwrite, of both in one message; I/O   */ \
                         /*                                      nodes only                               */ \
     X(pay, 92)          /* bytes                                when all that nsdisk sends has left: 0;  */ \

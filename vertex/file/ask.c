@@ -411,7 +411,7 @@ int64_t sys_requesttest(struct proc *p, const uint64_t *arg)
     struct ask **link = find_request(p, arg[0]);
 
     if (!link)
-        return -N_EINVAL;
+        return arg[0] == 0 ? (int64_t)(ASK_MAX - count(p)) : -N_EINVAL;
     struct ask *a = *link;
     if (request_has_reply(p, a->node, a->type, a->sequence))
         return 1;

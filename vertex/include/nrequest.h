@@ -25,7 +25,8 @@ long requeststart(int node, int type, const void *head, size_t head_bytes, const
 long requestend(long number, void *head, size_t head_bytes, void *data, size_t bytes);
 
 /* Returns 1 if the reply has arrived, or the server has had the time limit of files (server_limit_s of the machine
- * file) without a reply: requestend then finds out whether it is dead. Else 0. Errors: EINVAL: no such request. */
+ * file) without a reply: requestend then finds out whether it is dead. Else 0. Of number 0: how many more requests may
+ * be under way. Errors: EINVAL: no such request. */
 int requesttest(long number);
 
 #endif
