@@ -28,8 +28,8 @@ _Static_assert(CACHED_BLOCK == PEER_PARTS * BLOCK_BYTES && GROUP_BLOCKS * PEER_P
 
 static struct ext2 volume;
 static struct cached_file *slot_of[GUEST_SLOTS]; /* by slot */
-static uint64_t read_bytes, written_bytes;
-static uint32_t blocks; /* of CACHED_BLOCK bytes */
+static struct manager_counts *counts;            /* where ncube reads them */
+static uint32_t blocks;                          /* of CACHED_BLOCK bytes */
 
 static uint32_t slot_at(const struct ext2_inode *inode)
 {
@@ -65,7 +65,7 @@ static int read_served(struct cached_file *f, int64_t at, uint8_t *buf, uint32_t
         f->error = (int)got;
         return -N_EIO;
     }
-    read_bytes += (uint64_t)got;
+    counts->read += (uint64_t)got;
     memset(buf + got, 0, ((size_t)parts << BLOCK_SHIFT) - (size_t)got);
     return 0;
 }
@@ -121,7 +121,7 @@ static int disk_write(void *ctx, uint64_t sector, const void *buf, uint32_t sect
         f->error = put < 0 ? (int)put : -N_ENOSPC;
         return -N_EIO;
     }
-    written_bytes += n;
+    counts->written += n;
     return 0;
 }
 
@@ -134,7 +134,7 @@ static void write_nothing(void *ctx, const char *text)
 
 /* ---- Making ---- */
 
-int cached_begin(uint32_t kb)
+int cached_begin(uint32_t kb, struct manager_counts *to)
 {
     static const struct blockdev dev = {
         .read = disk_read, .write = disk_write, .sectors = (uint64_t)SLOTS * SLOT_BLOCKS * BLOCK_SECTORS};
@@ -158,7 +158,8 @@ int cached_begin(uint32_t kb)
     if (!volume.data)
         return -N_ENOMEM;
     blocks = data_cache_free_blocks(volume.data);
-    peers_begin(volume.data, SLOT_SHIFT);
+    counts = to;
+    peers_begin(volume.data, SLOT_SHIFT, counts);
     return 0;
 }
 
@@ -173,23 +174,21 @@ static uint32_t kb_most(void)
     static uint64_t bytes;
     static uint32_t most;
 
-    if (bytes != read_bytes + written_bytes) {
+    if (bytes != counts->read + counts->written) {
         const uint32_t used = blocks - data_cache_free_blocks(volume.data);
 
-        bytes = read_bytes + written_bytes;
+        bytes = counts->read + counts->written;
         most = used > most ? used : most;
     }
     return most * (CACHED_BLOCK / 1024);
 }
 
-void cached_count(struct manager_counts *told)
+const struct manager_counts *cached_count(void)
 {
-    peers_count(told);
-    told->cache = *data_cache_counts_place(volume.data); /* after each message: the cache is not gone through */
-    told->cache.drive = 0;
-    told->read = read_bytes;
-    told->written = written_bytes;
-    told->kb_most = kb_most();
+    counts->cache = *data_cache_counts_place(volume.data); /* after each message: the cache is not gone through */
+    counts->cache.drive = 0;
+    counts->kb_most = kb_most();
+    return counts;
 }
 
 /* ---- Opening ---- */

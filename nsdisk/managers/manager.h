@@ -38,8 +38,8 @@ struct cached_file {
 
 /* ---- cached_file.c ---- */
 
-/* Makes the cache of so many bytes. -N_ENOMEM. */
-int cached_begin(uint32_t kb);
+/* Makes the cache of so many bytes, and counts there what the manager does from then on. -N_ENOMEM. */
+int cached_begin(uint32_t kb, struct manager_counts *to);
 struct ext2 *cached_volume(void);
 /* Opens a file by its layout's text. -N_EINVAL: it is open in another way, or the numbers are none; -N_ENFILE: there
  * are too many. It is put by ext2_inode_put, and what is cached of it is dropped. */
@@ -48,4 +48,5 @@ int cached_open(const struct cached_file *wanted, const char *text, size_t n, st
 void cached_meet(const int *node, uint32_t n, uint32_t own);
 /* Drops what is cached of a file, and asks for its size anew. */
 void cached_drop(uint64_t handle);
-void cached_count(struct manager_counts *told);
+/* Brings what the cache itself counts up to date. */
+const struct manager_counts *cached_count(void);

@@ -64,7 +64,7 @@ int64_t clf_invoke_manager(struct clf_call *c)
     const struct cached_file *f = (const struct cached_file *)c->record->attachment->part->inode;
     struct clf_manager told = {.presence = f ? f->presence_number : 0};
 
-    cached_count(&told.counts);
+    told.counts = *cached_count();
     memcpy(c->reply, &told, sizeof told);
     c->reply_bytes = sizeof told;
     return 0;

@@ -45,7 +45,7 @@ static struct {
     uint32_t seq;
     bool takes_in; /* a block of another one, for which others may have to go */
     uint64_t asked_last;
-    struct manager_counts counts; /* those of blocks that had to go */
+    struct manager_counts *counts; /* of which those of blocks that had to go are counted here */
     struct {
         struct peer_message head;
         uint8_t bytes[PEER_PARTS * PART_BYTES];
@@ -130,7 +130,7 @@ static void evicted(void *ctx, uint32_t first_part, uint32_t valid, const uint8_
     struct away *a = p.n > 1 ? find_away(first_part) : NULL;
 
     (void)ctx;
-    p.counts.evicted++;
+    p.counts->evicted++;
     if (a)
         come_back(a);
     if (p.takes_in || to == p.n || first_part >> p.slot_shift >= GUEST_SLOTS)
@@ -147,7 +147,7 @@ static void evicted(void *ctx, uint32_t first_part, uint32_t valid, const uint8_
          sizeof p.out.bytes);
     if (p.peer[to].free > 0)
         p.peer[to].free--;
-    p.counts.given++;
+    p.counts->given++;
     p.next = (p.next + 1) % AWAY_MOST;
 }
 
@@ -161,7 +161,7 @@ static uint32_t guest_part(const struct peer_message *m)
 static void keep(const struct peer_message *m, const uint8_t *bytes)
 {
     p.takes_in = true;
-    p.counts.received++;
+    p.counts->received++;
     for (uint32_t i = 0; i < PEER_PARTS; i++)
         if (m->valid >> i & 1)
             data_cache_keep(p.d, guest_part(m) + i, bytes + i * PART_BYTES);
@@ -180,7 +180,7 @@ static void give(uint32_t to, const struct peer_message *m)
             reply.valid |= 1u << i;
         }
     data_cache_forget(p.d, guest_part(m), PEER_PARTS);
-    p.counts.given_back += reply.valid != 0;
+    p.counts->given_back += reply.valid != 0;
     send(to, reply, PEER_TYPE_REPLY, reply.valid != 0 ? sizeof p.out.bytes : 0);
 }
 
@@ -255,7 +255,7 @@ uint32_t peers_fetch(uint32_t first_part, uint8_t *buf)
     come_back(a);
     if (p.peer[holder].silent)
         return 0;
-    p.counts.asked_back++;
+    p.counts->asked_back++;
     send(holder, (struct peer_message){.op = PEER_GIVE, .seq = seq, .home = p.own, .entry = (uint32_t)(a - p.away)},
          PEER_TYPE, 0);
     if (!await(holder, seq)) {
@@ -271,10 +271,11 @@ uint32_t peers_fetch(uint32_t first_part, uint8_t *buf)
 
 /* ---- Beginning ---- */
 
-void peers_begin(struct data_cache *d, uint32_t slot_shift)
+void peers_begin(struct data_cache *d, uint32_t slot_shift, struct manager_counts *counts)
 {
     p.d = d;
     p.slot_shift = slot_shift;
+    p.counts = counts;
     data_cache_tell_evictions(d, evicted, NULL);
 }
 
@@ -292,9 +293,4 @@ void peers_note_request(void)
 {
     if (p.n > 1)
         p.asked_last = (uint64_t)trap_cycles();
-}
-
-void peers_count(struct manager_counts *told)
-{
-    *told = p.counts;
 }

@@ -20,8 +20,8 @@
 #define PEERS_MOST  32u
 #define GUEST_SLOTS 32u /* parts of the data cache from GUEST_FIRST on: those of other managers, by their place */
 
-/* Hears from then on which blocks have to go. */
-void peers_begin(struct data_cache *d, uint32_t slot_shift);
+/* Hears from then on which blocks have to go. Counts those that had to go, and have gone to others and come back. */
+void peers_begin(struct data_cache *d, uint32_t slot_shift, struct manager_counts *counts);
 /* The managers, this one among them, from then on. A second list is that of another file, and changes nothing. */
 void peers_set(const int *node, uint32_t n, uint32_t own);
 /* Brings parts of a block from the manager that has them: bit i of the result is parts_of_block + i, which is in
@@ -33,8 +33,6 @@ void peers_forget(uint32_t first, uint32_t count);
 void peers_take(const uint8_t *message, size_t n, int from);
 /* A client has asked for something. */
 void peers_note_request(void);
-/* Stores how many blocks had to go, and have gone to others and come back. */
-void peers_count(struct manager_counts *told);
 
 /* Types of messages in CONTEXT_GROUP, behind those of clusterfile.h. */
 #define PEER_TYPE       0x1100

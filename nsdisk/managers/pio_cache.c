@@ -136,7 +136,7 @@ static void serve(struct loop *l, uint8_t *message, size_t room)
             take(l, message, (size_t)n, from);
         else if (n >= 0 && type == PEER_TYPE)
             peers_take(message, (size_t)n, from);
-        cached_count(&told.counts);
+        cached_count();
     }
 }
 
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     l.area.bytes = malloc(l.area.size);
     l.merge = merge_new();
     l.state = clf_family.begin(&l);
-    if (!message || !l.area.bytes || !l.merge || !l.state || cached_begin(kb) < 0)
+    if (!message || !l.area.bytes || !l.merge || !l.state || cached_begin(kb, &told.counts) < 0)
         fail("not enough memory");
     trap_tell(&told.call);
     serve(&l, message, room);
