@@ -3,6 +3,8 @@
 A run is one `clfbench` (images/examples/clfbench.c) on a machine of its own: a write, repeated, and a read of a matrix
 of n x n bytes by 16 nodes. Times are virtual, a MB has 2^20 bytes.
 """
+import statistics
+
 from page import Plot, difference
 from runs import Images, each
 from transfers import Machine
@@ -289,6 +291,26 @@ def section_overhead(x, page):
                 "%.0f %%" % (100 * us / float(line["read"]["us"]))]
 
     page.table("view, layout|setting, ms|views sent|their bytes|of a write|of a read", row, cases)
+    view, least = (reply_ms(x, reply) for reply in ("0x80d3", "0x80d2"))
+    page.items(["%s on stripes, n = 256, is in one stripe: its server takes %d views one after the other, %.2f ms "
+                "each, which is %.1f ms. A request that only gives an attachment up takes %.2f ms there, so most of "
+                "that is the price of any request; a view is sent once, and an access by it is one." %
+                (VIEWS["cc"], NODES, view, NODES * view, least)])
+
+
+def reply_ms(x, reply):
+    """From one reply of that type to the next at the server of the smallest matrix: the median of all."""
+    trace = x.lab.run("--trace=trace", "--trace-format=text", "-d", 4, x.lab.example("clfbench"), "view", "n=256",
+                      "view=cc", machine=x.machine.text, images=BLANK).read("trace")
+    last, between = None, []
+    for line in trace.splitlines():
+        cycles, node, what, *words = line.split()
+        if what == "send" and int(node) >= 16384 and words[1].startswith("tag=0x80d"):
+            is_one = words[1] == "tag=" + reply
+            if is_one and last is not None:
+                between.append(int(cycles) - last)
+            last = int(cycles) if is_one else None
+    return statistics.median(between) / 20000
 
 
 # ---- Figures 8.9 to 8.19: collective calls
