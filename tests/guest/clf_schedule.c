@@ -3,6 +3,7 @@
  *
  *   clf_schedule orders   more parts than a process has requests, which members have used to different degrees; members
  *                         with much, little and nothing to move
+ *   clf_schedule ahead    most members begin their next call while others are in the one before
  *   clf_schedule full     the volume of the file becomes full
  *   clf_schedule server   an I/O node dies between two calls or in one
  *
@@ -144,6 +145,25 @@ static void orders(void)
     write_all("/clf/130", "cyclic 300 130", some);
 }
 
+/* ---- Members that are ahead ---- */
+
+/* Two members take longer: the others' next writes wait at the server, or are sent again if it has no memory. */
+static void ahead(void)
+{
+    const int turn = 262144, first = own >= nodes - 2 ? MUCH : 100;
+    struct pattern *view = pieces();
+    int fd = open_together("/clf/ahead", NULL, 1, view);
+
+    for (int i = 0; i < 2; i++) {
+        CHECK(move_together(fd, true, mine, first) == first);
+        CHECK(move_together(fd, true, mine, turn) == turn);
+        CHECK(move_together(fd, false, got, first) == first && memcmp(mine, got, (size_t)first) == 0);
+        CHECK(move_together(fd, false, got, turn) == turn && memcmp(mine, got, (size_t)turn) == 0);
+    }
+    CHECK(clf_close(fd) == 0);
+    pattern_free(view);
+}
+
 /* ---- A full volume ---- */
 
 /* What a call says to have written is there. */
@@ -214,6 +234,8 @@ int main(int argc, char **argv)
     group_make(&all, NULL, nodes);
     if (strcmp(what, "orders") == 0)
         orders();
+    else if (strcmp(what, "ahead") == 0)
+        ahead();
     else if (strcmp(what, "full") == 0)
         fill_volume();
     else

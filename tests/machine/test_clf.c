@@ -227,17 +227,15 @@ static void read_writes(const char *path, struct sent *s)
     fclose(f);
 }
 
-static struct sent traced(const char *dim, const char *way, const char *servers)
+static struct sent traced(struct ncube_run r, const char *more)
 {
-    char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, "", "");
+    char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, "", more);
     char *path = format("%s/trace", folder), *trace = format("--trace=%s", path);
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = dim,
-                                                     .machine = machine,
-                                                     .options = {trace},
-                                                     .program = "examples/clfbench",
-                                                     .args = {way, "n=512", "view=sb", servers, "fresh=1"}});
     struct sent s;
 
+    r.machine = machine;
+    r.options[0] = trace;
+    struct outcome o = ncube_run(&r);
     cr_expect_eq(o.status, 0, "%s%s", o.out, o.err);
     outcome_free(&o);
     read_writes(path, &s);
@@ -248,10 +246,18 @@ static struct sent traced(const char *dim, const char *way, const char *servers)
     return s;
 }
 
+static struct sent columns(const char *dim, const char *way, const char *servers)
+{
+    return traced((struct ncube_run){.dim = dim,
+                                     .program = "examples/clfbench",
+                                     .args = {way, "n=512", "view=sb", servers, "fresh=1"}},
+                  "");
+}
+
 /* Of four nodes and three servers, node i sends to server (i + j) mod 3 at step j. */
 Test(clf, a_collective_write_begins_with_another_server_on_each_node)
 {
-    const struct sent s = traced("2", "directed", "servers=3");
+    const struct sent s = columns("2", "directed", "servers=3");
     int steps[4] = {0};
 
     cr_assert_eq(s.n, 12, "%d writes", s.n);
@@ -289,7 +295,7 @@ static int steps_of(const struct sent *s)
 /* Figure 7.1: two nodes have four requests for two servers. */
 Test(clf, the_schedule_needs_two_steps_where_one_order_for_all_needs_three)
 {
-    const struct sent one_order = traced("1", "view", "servers=2"), scheduled = traced("1", "directed", "servers=2");
+    const struct sent one_order = columns("1", "view", "servers=2"), scheduled = columns("1", "directed", "servers=2");
 
     cr_expect(one_order.n == 4 && scheduled.n == 4, "%d and %d writes", one_order.n, scheduled.n);
     cr_expect_eq(steps_of(&one_order), 3, "%d steps", steps_of(&one_order));
@@ -311,6 +317,15 @@ Test(clf, a_server_short_of_memory_fails_no_collective_call)
         cr_expect(o.status == 0 && strstr(o.out, "op=read"), "%s: %s%s", views[i], o.out, o.err);
         outcome_free(&o);
     }
+}
+
+/* Requests of the next call would take the memory that those of this one need. */
+Test(clf, a_server_short_of_memory_has_requests_of_the_next_call_sent_again)
+{
+    const struct sent s =
+        traced((struct ncube_run){.dim = "3", .program = "guest/clf_schedule", .args = {"ahead"}}, "ram_mb = 4;");
+
+    cr_expect_gt(s.n, 2 * (2 * 3 + 6 + 8), "%d writes", s.n); /* two members with three turns, six others; all again */
 }
 
 /* By one node from one volume, in several requests: of 1 MB each; and of 128 KB, as nodes have 2 MB. */
