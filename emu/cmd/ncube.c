@@ -32,21 +32,25 @@ static void check_set(const struct options *o, const struct machine_options *m)
 
 #define TO(kind, member) OPTION_INTO(kind, struct machine_options, member)
 
+static const struct option_line record_lines[] = {
+    {"record", "FILE", "write a recording to FILE, from which ncube replay repeats all of it anywhere",
+     TO(OPTION_FILE, record)},
+    {"record-light", NULL, "leave the programs out of the recording", TO(OPTION_FLAG, light)},
+    {0}};
+
 static const struct option_line machine_file_lines[] = {
     {OPTION_SET},
     {"images", "DIR", "folder of the drives' images (default: the machine file's)", TO(OPTION_TEXT, images)},
     {OPTION_TABLE(machine_lines, 0)},
     {0}};
 
-static const struct option_line run_machine_lines[] = {
-    {"machine", "FILE", "machine file (default: just the subcube, no I/O nodes)", TO(OPTION_TEXT, machine),
-     .letter = 'm'},
-    {OPTION_TABLE(machine_file_lines, 0)},
-    {OPTION_TABLE(machine_watch_lines, 0)},
-    {"record", "FILE", "write a recording to FILE, from which ncube replay repeats the run anywhere",
-     TO(OPTION_FILE, record)},
-    {"record-light", NULL, "leave the programs out of the recording", TO(OPTION_FLAG, light)},
-    {0}};
+static const struct option_line run_machine_lines[] = {{"machine", "FILE",
+                                                        "machine file (default: just the subcube, no I/O nodes)",
+                                                        TO(OPTION_TEXT, machine), .letter = 'm'},
+                                                       {OPTION_TABLE(machine_file_lines, 0)},
+                                                       {OPTION_TABLE(machine_watch_lines, 0)},
+                                                       {OPTION_TABLE(record_lines, 0)},
+                                                       {0}};
 
 static const struct option_line boot_machine_lines[] = {
     {"dimension", "DIM", "without a machine file: 2^DIM nodes (default 0: one node)", TO(OPTION_NUMBER, dim), 0,
@@ -55,6 +59,7 @@ static const struct option_line boot_machine_lines[] = {
     {OPTION_TABLE(machine_file_lines, 0)},
     {"gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); same results", OPTION_OWN,
      .take = options_take_gdb},
+    {OPTION_TABLE(record_lines, 0)},
     {0}};
 
 /* ---- ncube run ---- */
@@ -98,13 +103,12 @@ static char *join_words(char **word)
 }
 
 /* What a user of gdb does is in no recording. */
-static void check_record(const struct machine_options *m)
+static void check_record(const struct options *o, const struct machine_options *m)
 {
     if (m->light && !m->record)
-        options_refuse(&run_options, "record-light without a recording; add --record=FILE");
+        options_refuse(o, "record-light without a recording; add --record=FILE");
     if (m->record && m->gdb)
-        options_refuse(&run_options, "record and gdb cannot be combined; record the run, then debug it with ncube "
-                                     "replay --gdb");
+        options_refuse(o, "record and gdb cannot be combined; record a run, then debug it with ncube replay --gdb");
 }
 
 /* "--report ./prog": the word after the option is its file. */
@@ -127,7 +131,7 @@ static int command_run(int argc, char **argv)
     options_take_programs(&run_options, &w.job, word);
     tracing_check(&run_options, &w.options.machine.trace);
     options_check_watch(&run_options, &w.options.machine);
-    check_record(&w.options.machine);
+    check_record(&run_options, &w.options.machine);
     check_set(&run_options, &w.options.machine);
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
@@ -176,9 +180,14 @@ static int command_boot(int argc, char **argv)
     tracing_check(&boot_options, &o.machine.trace);
     options_check_harts(&boot_options, &o.machine);
     options_run_for_debugger(&boot_options, &o.machine);
+    check_record(&boot_options, &o.machine);
     check_set(&boot_options, &o.machine);
     o.name = options_machine_name(&boot_options, o.name);
-    return boot_machine(&o);
+    if (o.machine.record)
+        o.machine.recording = recording_new(o.machine.record);
+    int status = boot_machine(&o);
+    recording_free(o.machine.recording);
+    return status;
 }
 
 /* ---- ncube down ---- */

@@ -7,9 +7,11 @@
 #include "emu/base/json_text.h"
 #include "emu/base/oneline.h"
 #include "emu/base/options.h"
+#include "emu/base/plural.h"
 #include "emu/cmd/commands.h"
 #include "emu/cmd/job_options.h"
 #include "emu/machine/recorded.h"
+#include "emu/machine/replayer.h"
 #include "emu/record/recording.h"
 #include "vertex/contract/machine.h"
 
@@ -22,7 +24,7 @@ static const struct option_line lines[] = {{OPTION_JSON(struct words, json)}, {0
 static const struct options options = {
     .command = "ncube record",
     .usage = "[OPTION...] show FILE",
-    .summary = "Shows what a recording contains: whatever the run has read.",
+    .summary = "Shows what a recording contains: whatever the run, or the machine's programs, have read.",
     .line = lines,
     .words = 2,
 };
@@ -57,16 +59,72 @@ static void print_programs(const struct recording *r, const json_t *programs)
 
     json_array_foreach(programs, i, p)
     {
-        char name[RECORDED_NAME_BYTES], path[RECORDING_PATH_BYTES];
+        char path[RECORDING_PATH_BYTES];
         char *file = recorded_text_of(json_object_get(p, "path"));
         const char *digest = json_string_value(json_object_get(p, "sha256"));
-
-        snprintf(name, sizeof name, RECORDED_PROGRAM, (uint32_t)i);
-        bool there = recording_path(r, name, path);
+        bool there = recording_path(r, replayer_program_name(r, (uint32_t)i, p).text, path);
         printf("%-12s %s, %" JSON_INTEGER_FORMAT " bytes, SHA-256 %.16s...%s\n", "program", file ? one_line(file) : "?",
                json_integer_value(json_object_get(p, "bytes")), digest ? digest : "?", there ? "" : ", not included");
         free(file);
     }
+}
+
+/* ---- The life of a machine that was kept up ---- */
+
+static void print_words(const json_t *program)
+{
+    json_t *word;
+    size_t i;
+
+    json_array_foreach(json_object_get(program, "words"), i, word)
+    {
+        char *text = recorded_text_of(word);
+
+        printf(" %s", text ? one_line(text) : "?");
+        free(text);
+    }
+}
+
+/* ["launch", number, first node, job] */
+static void print_launch(const struct recording *r, double seconds, const json_t *act)
+{
+    const json_t *job = json_array_get(act, 3), *programs = json_object_get(job, "programs"), *p;
+    int number = (int)json_integer_value(json_array_get(act, 1)),
+        base = (int)json_integer_value(json_array_get(act, 2));
+    unsigned nodes = 1u << (json_integer_value(json_object_get(job, "dimension")) & 31);
+    size_t i;
+
+    printf("%.6f s   program %d begins on %u node%s from node %d on:", seconds, number, nodes, plural(nodes), base);
+    json_array_foreach(programs, i, p) print_words(p);
+    printf("%s\n", json_array_size(programs) == 0 ? " a host program's" : "");
+    print_text("serves", json_object_get(job, "serve"));
+    print_programs(r, programs);
+}
+
+static void print_act(const struct recording *r, double seconds, const json_t *act)
+{
+    const char *name = json_string_value(json_array_get(act, 0));
+    int number = (int)json_integer_value(json_array_get(act, 1));
+
+    if (!name)
+        return;
+    if (strcmp(name, "launch") == 0)
+        print_launch(r, seconds, act);
+    else if (strcmp(name, "conclude") == 0)
+        printf("%.6f s   program %d has ended with status %d\n", seconds, number,
+               (int)json_integer_value(json_array_get(act, 2)));
+    else if (strcmp(name, "kill") == 0 || strcmp(name, "end") == 0 || strcmp(name, "deadlock") == 0)
+        printf("%.6f s   program %d is killed\n", seconds, number);
+}
+
+static void print_life(const struct recording *r)
+{
+    json_t *moment, *act;
+    size_t i, k;
+
+    json_array_foreach(json_object_get(recording_end(r), "moments"), i, moment)
+        json_array_foreach(json_array_get(moment, 1), k, act)
+            print_act(r, (double)json_integer_value(json_array_get(moment, 0)) / CLOCK_HZ, act);
 }
 
 static void print_entries(const struct recording *r)
@@ -86,6 +144,7 @@ static void show(const struct recording *r)
     print_text("machine", json_object_get(json_object_get(about, "machine"), "name"));
     print_text("serves", json_object_get(job, "serve"));
     print_programs(r, json_object_get(job, "programs"));
+    print_life(r);
     print_end(r);
     print_entries(r);
 }

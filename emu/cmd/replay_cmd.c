@@ -1,6 +1,7 @@
 /* `ncube replay`: a recorded run once more, from its recording alone. */
 #include "emu/cmd/commands.h"
 #include "emu/cmd/machine_options.h"
+#include "emu/link/relive.h"
 #include "emu/machine/replaying.h"
 #include "emu/state/tracing.h"
 
@@ -9,6 +10,8 @@ struct replay_words {
 };
 
 static const struct option_line lines[] = {
+    {"program", "N", "of a machine that was kept up: output and status of the Nth program only",
+     OPTION_INTO(OPTION_NUMBER, struct replay_words, options.shown), 1, UINT32_MAX},
     {OPTION_TABLE(machine_lines, offsetof(struct replay_words, options.machine))},
     {OPTION_TABLE(machine_watch_lines, offsetof(struct replay_words, options.machine))},
     {0}};
@@ -16,12 +19,34 @@ static const struct option_line lines[] = {
 static const struct options options = {
     .command = "ncube replay",
     .usage = "[OPTION...] FILE",
-    .summary = "Repeats the run that ncube run --record=FILE has recorded: the same output, exit status, trace,\n"
-               "statistics and report, without its files, and without touching the host's.",
+    .summary = "Repeats what ncube run or ncube boot has recorded with --record=FILE: the same output, exit status,\n"
+               "trace, statistics and report, without its files, and without touching the host's.",
     .line = lines,
-    .end = "Exits with the run's status; 1 also if FILE cannot be replayed.",
+    .end = "Exits with the status of the run, or of the machine; 1 also if FILE cannot be replayed.",
     .words = 1,
 };
+
+/* A machine that was kept up has programs to choose from. Returns 0, or -1 with one line in error. */
+static int check_shown(const struct replay_words *w, char *error)
+{
+    const struct recording *r = w->options.machine.recording;
+    uint32_t there = w->options.machine.kept_up ? relive_programs(r) : 1;
+
+    if (w->options.machine.kept_up &&
+        (w->options.machine.gdb || w->options.machine.core_dir || w->options.machine.check))
+        return error_line(error,
+                          "of a machine that was kept up; --gdb, --core and --check need a recording of ncube run");
+    if (w->options.shown <= there)
+        return 0;
+    return error_line(error, "no program %u: %u %s recorded", w->options.shown, there, there == 1 ? "is" : "are");
+}
+
+static int replay(struct replay_words *w, struct replayer *run, char *error)
+{
+    if (replayer_fill(&w->options, run, error) < 0 || check_shown(w, error) < 0)
+        return -1;
+    return w->options.machine.kept_up ? relive_machine(&w->options) : replaying_run(&w->options, run);
+}
 
 int replay_command(int argc, char **argv)
 {
@@ -36,8 +61,9 @@ int replay_command(int argc, char **argv)
     options_check_watch(&options, m);
     if (recording_read(&m->recording, word[0], error) < 0)
         return options_fail(&options, "%s", error);
-    int status = replayer_fill(&w.options, &run, error) < 0 ? options_fail(&options, "%s: %s", word[0], error)
-                                                            : replaying_run(&w.options, &run);
+    int status = replay(&w, &run, error);
+    if (status < 0)
+        status = options_fail(&options, "%s: %s", word[0], error);
     replayer_free(&run);
     recording_free(m->recording);
     return status;

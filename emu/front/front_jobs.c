@@ -158,10 +158,12 @@ int32_t front_load_hosted(struct front *f, struct job *j, uint32_t first, const 
 int front_check_job(struct front *f, const struct job_options *o, char *error, size_t error_bytes)
 {
     const uint32_t no_id = 0, any_base = 0;
+    struct job_options unrecorded = *o;
     struct job *j;
 
+    unrecorded.recording = NULL;
     if (check_begin(f, o->dim, error, error_bytes) < 0 ||
-        job_new(&j, no_id, any_base, f->options.topo, o, &f->ops.job, f->ctx, error, error_bytes) < 0)
+        job_new(&j, no_id, any_base, f->options.topo, &unrecorded, &f->ops.job, f->ctx, error, error_bytes) < 0)
         return -1;
     job_free(j);
     return 0;

@@ -68,6 +68,12 @@ void streams_record(struct streams *s, struct recording *r, const char *name)
     s->reads = recording_calls(r, calls);
     snprintf(calls, sizeof calls, "%s writes", name);
     s->writes = recording_calls(r, calls);
+    snprintf(calls, sizeof calls, "%s is ready", name);
+    s->readiness = recording_calls(r, calls);
+    snprintf(calls, sizeof calls, "%s errors", name);
+    s->errors = recording_calls(r, calls);
+    snprintf(calls, sizeof calls, RECORDING_INPUT " of %s", name);
+    s->input = recording_input(r, strcmp(name, STREAMS_OF_RUN) == 0 ? RECORDING_INPUT : calls);
     record_terminals(s, name);
 }
 
@@ -135,7 +141,7 @@ static void make_room(struct streams *s)
 static int32_t fill_from_recording(struct streams *s)
 {
     make_room(s);
-    size_t got = recording_take_input(s->recording, s->buffer + s->end, BUFFER_BYTES - s->end);
+    size_t got = recorded_input_take(s->input, s->buffer + s->end, BUFFER_BYTES - s->end);
     s->end += got;
     if (got == 0)
         end_input(s, 0);
@@ -203,7 +209,7 @@ int64_t streams_read(struct streams *s, void *buffer, size_t bytes)
     }
     int64_t n = read_input(s, buffer, bytes);
     if (recording_is_written(s->recording)) {
-        recording_note_input(s->recording, buffer, n > 0 ? (size_t)n : 0);
+        recorded_input_note(s->input, buffer, n > 0 ? (size_t)n : 0);
         recorded_calls_note(s->reads, 0, n < 0 ? n : 0, 0);
     }
     return n;
@@ -246,12 +252,22 @@ bool streams_holds_back(const struct streams *s, enum stream which)
     return s->rest[which].start < s->rest[which].end;
 }
 
-int32_t streams_take_error(struct streams *s, enum stream which)
+static int32_t take_error(struct streams *s, enum stream which)
 {
     int32_t error = s->rest[which].error;
 
     s->rest[which].error = 0;
     return error;
+}
+
+int32_t streams_take_error(struct streams *s, enum stream which)
+{
+    int reason;
+
+    if (recorded_calls_are_replayed(s->errors))
+        return (int32_t)recorded_calls_take(s->errors, 0, &reason);
+    int32_t error = take_error(s, which);
+    return recorded_calls_are_written(s->errors) ? (int32_t)recorded_calls_note(s->errors, 0, error, 0) : error;
 }
 
 static void offer_rest(struct streams *s, enum stream which)
@@ -295,14 +311,14 @@ static bool add_rest(struct streams_rest *r, const void *bytes, size_t n)
 
 static int64_t write_or_hold(struct streams *s, enum stream which, const uint8_t *bytes, size_t n)
 {
-    int32_t error = streams_take_error(s, which);
+    int32_t error = take_error(s, which);
 
     if (error)
         return error;
     if (n > 0 && !add_rest(&s->rest[which], bytes, n))
         return -N_ENOMEM;
     streams_drain(s);
-    error = streams_take_error(s, which);
+    error = take_error(s, which);
     return error ? error : (int64_t)n;
 }
 
@@ -313,6 +329,16 @@ bool streams_ready(struct streams *s, enum stream which, size_t bytes)
     if (which != STREAM_IN)
         return !streams_drain(s) || !streams_holds_back(s, which);
     return bytes > BUFFER_BYTES || find_input(s, bytes) != -N_EAGAIN;
+}
+
+bool streams_answer_ready(struct streams *s, enum stream which, size_t bytes)
+{
+    int reason;
+
+    if (recorded_calls_are_replayed(s->readiness))
+        return recorded_calls_take(s->readiness, true, &reason) != 0;
+    bool ready = streams_ready(s, which, bytes);
+    return recorded_calls_are_written(s->readiness) ? recorded_calls_note(s->readiness, true, ready, 0) : ready;
 }
 
 /* Writes what the recorded run has written; what the host makes of it now changes nothing. */
@@ -337,10 +363,8 @@ int64_t streams_write(struct streams *s, enum stream which, const void *bytes, s
         return -N_EBADF;
     if (s->terminal[which])
         progress_yield(bytes, n);
-    if (s->keeps_going)
-        return write_or_hold(s, which, bytes, n);
     if (recording_is_replayed(s->recording))
         return write_as_recorded(s, which, bytes, n);
-    int64_t put = write_all(s, which, bytes, n);
+    int64_t put = s->keeps_going ? write_or_hold(s, which, bytes, n) : write_all(s, which, bytes, n);
     return recording_is_written(s->recording) ? recorded_calls_note(s->writes, (int64_t)n, put, 0) : put;
 }

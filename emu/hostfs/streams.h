@@ -22,6 +22,7 @@
 #include "emu/record/recording.h"
 
 #define STREAMS_CHECK_MS 200
+#define STREAMS_OF_RUN   "program" /* their name in the recording of a run */
 
 enum stream { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAMS };
 
@@ -42,7 +43,8 @@ struct streams {
     int32_t error;     /* 0, or the negative n_error that ended the input */
     bool keeps_going;
     struct recording *recording; /* streams_record; NULL: none */
-    struct recorded_calls *reads, *writes;
+    struct recorded_calls *reads, *writes, *readiness, *errors;
+    struct recorded_input *input;
     bool lost;                         /* in a replay: the host has not taken all output */
     struct streams_rest rest[STREAMS]; /* of the outputs, when they keep going */
 };
@@ -52,8 +54,8 @@ int streams_init(struct streams *s, int in, int out, int err, bool (*interrupted
 void streams_free(struct streams *s);
 
 /* Lets a recording note what the host does to the streams, whose name there this is; or, in a replay, give it: then no
- * input is read, and a program is told of its output what was recorded. Before the first read or write; not for
- * streams that keep going. */
+ * input is read, and a program is told of its output what was recorded; nothing waits for the host then, so the streams
+ * must not keep going, even if the recorded ones did. Before the first read or write. */
 void streams_record(struct streams *s, struct recording *r, const char *name);
 
 /* Makes the streams never wait for the host. */
@@ -61,6 +63,8 @@ void streams_keep_going(struct streams *s);
 
 /* True if a read of so many bytes, or a write, would not wait; always true for streams that may wait. */
 bool streams_ready(struct streams *s, enum stream which, size_t bytes);
+/* The same, where the answer determines what happens next in virtual time: it is recorded. */
+bool streams_answer_ready(struct streams *s, enum stream which, size_t bytes);
 
 /* Writes as much of the kept output as the host takes. True if some is still kept. */
 bool streams_drain(struct streams *s);

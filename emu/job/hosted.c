@@ -68,7 +68,7 @@ int32_t hosted_load(struct job *j, uint32_t first, const struct job_program *p, 
 
     if (program_read(&image, p, &j->options, j->hosted->ram_bytes, error, error_bytes) < 0)
         return -1;
-    int32_t life = lives_claim(j->lives, first, p->nodes, p->path, program_open(p->path));
+    int32_t life = lives_claim(j->lives, first, p->nodes, p->path, program_open(program_file(p)));
     program.job = j->id;
     program.base = j->base;
     program.life = life < 0 ? 0 : (uint32_t)life;

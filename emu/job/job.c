@@ -65,11 +65,22 @@ static int fail_for_memory(const struct job *j, char *error, size_t error_bytes)
     return -1;
 }
 
+/* The first job of a machine has the names of a run's. A job that cannot be made notes nothing. */
+static void record_streams(struct job *j)
+{
+    char name[32];
+
+    if (j->id > 1)
+        snprintf(name, sizeof name, STREAMS_OF_RUN " %u", j->id);
+    else
+        snprintf(name, sizeof name, STREAMS_OF_RUN);
+    streams_record(&j->streams, j->options.recording, name);
+}
+
 static int build(struct job *j, const struct topo *topo, char *error, size_t error_bytes)
 {
     if (!make_tables(j))
         return fail_for_memory(j, error, error_bytes);
-    streams_record(&j->streams, j->options.recording, "program");
     if (j->options.keeps_going)
         streams_keep_going(&j->streams);
     if (read_programs(j, topo->ram_bytes, error, error_bytes) < 0)
@@ -86,6 +97,7 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
     stages_begin_lives(j);
     if (j->options.hosted && !(j->hosted = hosted_new(topo->ram_bytes)))
         return fail_for_memory(j, error, error_bytes);
+    record_streams(j);
     return 0;
 }
 

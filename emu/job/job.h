@@ -75,6 +75,8 @@ struct job_ops {
     void (*send)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n);
     /* True when a signal has asked ncube to end; a wait for a standard stream then gives up. NULL: never. */
     bool (*interrupted)(void *ctx);
+    /* Held request number `place` of a job, from 0 on, is about to be answered. NULL: nobody wants to know. */
+    void (*resumes)(void *ctx, uint32_t id, uint32_t place);
 };
 
 struct held_request;
@@ -179,6 +181,8 @@ void job_fail_load(struct job *j, uint32_t node);
 
 /* Answers held requests and writes output for which the streams are ready now. */
 void job_resume(struct job *j);
+/* Answers the held request at that place, whether its stream is ready or not. False if there is none. */
+bool job_resume_at(struct job *j, uint32_t place);
 /* True if a request waits for a stream. */
 bool job_holds_requests(const struct job *j);
 /* Fills p, of STREAMS entries, with the descriptors for which the job waits. Returns how many. */

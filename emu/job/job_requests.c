@@ -106,7 +106,7 @@ static bool answers_poll(struct job *j, uint32_t from, uint32_t tag, const void 
         if (h->from == from && TAG_FROM(h->tag) == TAG_FROM(tag) && TAG_TYPE(h->tag) == N_FPOLL)
             drop_request(j, h);
     }
-    bool ready = !is_held(j, STREAM_IN) && streams_ready(&j->streams, STREAM_IN, r.bytes);
+    bool ready = !is_held(j, STREAM_IN) && streams_answer_ready(&j->streams, STREAM_IN, r.bytes);
     const struct file_reply reply = {r.seq, r.mode == FILE_POLL_NOW && ready};
     j->ops->send(j->ctx, from, TAG(N_REPLY(N_FPOLL), 0, TAG_FROM(tag)), &reply, sizeof reply);
     return true;
@@ -127,25 +127,46 @@ const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, cons
         return answer(j, from, tag, bytes, n);
     if (stream == STREAM_IN)
         lines_flush(&j->lines, from); /* a question comes before its answer */
-    if (is_held(j, stream) || !streams_ready(&j->streams, stream, wanted_bytes))
+    if (is_held(j, stream) || !streams_answer_ready(&j->streams, stream, wanted_bytes))
         return hold(j, from, tag, stream, wanted_bytes, bytes, n);
     return answer(j, from, tag, bytes, n);
+}
+
+static void answer_held(struct job *j, struct held_request *h)
+{
+    answer(j, h->from, h->tag, h->bytes, h->n);
+    drop_request(j, h);
 }
 
 void job_resume(struct job *j)
 {
     bool waits[STREAMS] = {false};
     struct held_request *next;
+    uint32_t place = 0;
 
     streams_drain(&j->streams);
     for (struct held_request *h = TAILQ_FIRST(&j->held); h; h = next) {
         next = TAILQ_NEXT(h, entry);
         waits[h->stream] = waits[h->stream] || !streams_ready(&j->streams, h->stream, h->wanted_bytes);
-        if (waits[h->stream])
+        if (waits[h->stream]) {
+            place++;
             continue;
-        answer(j, h->from, h->tag, h->bytes, h->n);
-        drop_request(j, h);
+        }
+        if (j->ops->resumes)
+            j->ops->resumes(j->ctx, j->id, place);
+        answer_held(j, h);
     }
+}
+
+bool job_resume_at(struct job *j, uint32_t place)
+{
+    struct held_request *h = TAILQ_FIRST(&j->held);
+
+    while (h && place-- > 0)
+        h = TAILQ_NEXT(h, entry);
+    if (h)
+        answer_held(j, h);
+    return h;
 }
 
 bool job_holds_requests(const struct job *j)

@@ -17,11 +17,12 @@
 #include "emu/base/plural.h"
 #include "emu/base/signals.h"
 #include "emu/link/clients.h"
+#include "emu/link/life_acts.h"
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
 #include "emu/machine/operate.h"
+#include "emu/machine/recorder.h"
 #include "emu/machine/run.h"
-#include "emu/hostfs/console.h"
 
 #define DEAF_MS 100 /* until clients that could not be accepted are tried again */
 
@@ -137,8 +138,10 @@ static void poll_gather(struct boot *b)
 static void look(struct boot *b)
 {
     machine_act_now(&b->machine);
-    if (signals_take_request())
+    if (signals_take_request()) {
+        life_signal(&b->machine, signals_asked());
         clients_go_down(&b->clients);
+    }
     if (debugger_kills(&b->machine))
         front_kill_job(b->machine.front, b->machine.debugged_job);
     clients_listen(&b->clients);
@@ -149,24 +152,13 @@ static void look(struct boot *b)
 
 /* ---- Deadlocks -------------------------------------------------------------------------------------- */
 
-static void report_deadlock(struct boot *b, struct job *j)
-{
-    struct machine *m = &b->machine;
-
-    console_say(&j->streams, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
-                machine_seconds(m));
-    clients_report_nodes(&b->clients, j);
-    j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
-}
-
 /* Ends the jobs that wait for nothing of the host: they would wait for ever. */
 static void end_deadlocks(struct boot *b)
 {
     for (struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j)) {
         if (job_has_ended(j) || front_job_waits_outside(b->machine.front, j) || debugger_stuck(&b->machine, j->id))
             continue;
-        report_deadlock(b, j);
-        front_kill_job(b->machine.front, j->id);
+        life_end_deadlock(&b->machine, j);
     }
 }
 
@@ -178,24 +170,17 @@ static bool has_running_jobs(const struct boot *b)
     return false;
 }
 
-static int report_stuck(struct boot *b)
-{
-    char text[256];
-
-    front_describe_wait(b->machine.front, text, sizeof text);
-    machine_complain(&b->machine, "the machine hangs at %.6f s: %s", machine_seconds(&b->machine), text);
-    return RUN_DEADLOCK;
-}
-
 /* Nothing can happen in virtual time. Waits until there is something to do again and returns 0; or returns the exit
  * status with which the machine ends. */
 static int stand_still(struct boot *b)
 {
     machine_act_now(&b->machine);
-    if (front_give_up(b->machine.front))
+    if (life_give_up(&b->machine))
         return 0;
-    if (!front_is_up(b->machine.front))
-        return report_stuck(b);
+    if (!front_is_up(b->machine.front)) {
+        life_hang(&b->machine);
+        return RUN_DEADLOCK;
+    }
     if (has_running_jobs(b)) {
         end_deadlocks(b);
         return 0;
@@ -234,12 +219,15 @@ static int keep_up(struct boot *b)
     for (;;) {
         enum sched_end end = machine_run(m, UINT64_MAX);
 
-        if (signals_end() != 0)
+        if (signals_end() != 0) {
+            life_cut(m, signals_end());
             return RUN_SIGNAL + signals_end();
+        }
         if (end == SCHED_STOPPED)
             machine_explain_stop(m);
         if (m->failed || end == SCHED_STOPPED)
             return RUN_FAILED;
+        life_moment(m);
         announce(b);
         look(b);
         if (front_finished(m->front))
@@ -258,7 +246,7 @@ static int begin(struct boot *b)
         return -1;
     if (clients_open(&b->clients, m, b->options->name) != 0)
         return machine_complain(m, "%s", m->error);
-    return machine_build(m);
+    return machine_build(m) == 0 ? recorder_begin(m, NULL) : -1;
 }
 
 int boot_machine(const struct boot_options *o)
@@ -275,6 +263,8 @@ int boot_machine(const struct boot_options *o)
     if (signals_asked() != 0)
         status = RUN_SIGNAL + signals_asked();
     if (machine_tell_statistics(&b.machine) != 0 && status == 0)
+        status = RUN_FAILED;
+    if (recorder_end(&b.machine, status) != 0 && status == 0)
         status = RUN_FAILED;
     clients_close(&b.clients);
     free(b.poll);

@@ -2,8 +2,8 @@
  * A machine that is kept up: clients connect (link.h), each runs one job on a subcube of its own, and the machine runs
  * until it is told to go down. Virtual time stands still while no job runs.
  *
- * The host determines when a job starts relative to others, and when its input arrives. So such a machine is not
- * repeatable, unlike ncube run.
+ * The host determines when a job starts relative to others, and when its input arrives. So only a recording repeats
+ * such a machine (life_acts.h, relive.h), unlike ncube run.
  */
 #pragma once
 

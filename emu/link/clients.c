@@ -14,11 +14,11 @@
 #include "emu/base/order.h"
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
+#include "emu/link/life_acts.h"
 #include "emu/link/machine_load.h"
 #include "emu/link/machine_report.h"
 #include "emu/base/options.h"
 #include "emu/machine/run.h"
-#include "emu/hostfs/console.h"
 
 #define LISTEN_MOST 16 /* messages of one client in a row: others, and the machine, have their turn */
 
@@ -33,37 +33,6 @@ static void tell(const struct client *c, struct link_status s, const char *text)
 static void tell_status(const struct client *c, int status, const char *text)
 {
     tell(c, (struct link_status){.status = status}, text);
-}
-
-static void kill_job(struct clients *all, uint32_t id)
-{
-    debugger_drop(all->machine, id);
-    front_kill_job(all->machine->front, id);
-}
-
-static void say_line(void *job, const char *line)
-{
-    console_say(&((struct job *)job)->streams, "%s", line);
-}
-
-void clients_report_nodes(struct clients *all, struct job *j)
-{
-    char text[256];
-
-    if (job_describe_failure(j, text, sizeof text))
-        say_line(j, text);
-    machine_report_waits(all->machine, j, WAITS_PLACES, say_line, j);
-}
-
-/* Says what ends a program that has not ended by itself, and what its nodes are doing; then kills it. */
-static void end_job(struct clients *all, struct job *j, const char *why)
-{
-    if (!job_has_ended(j) && !j->killed) {
-        console_say(&j->streams, "%s at %.6f s", why, machine_seconds(all->machine));
-        if (j->loaded)
-            clients_report_nodes(all, j);
-    }
-    kill_job(all, j->id);
 }
 
 static void client_hang_up(struct client *c)
@@ -117,7 +86,7 @@ static int try_job(struct clients *all, struct client *c)
 
     c->began_s = machine_seconds(all->machine);
     if (!first || first == c) {
-        int begun = front_begin_job(all->machine->front, &c->launch.job, &c->job, error, MACHINE_ERROR_BYTES);
+        int begun = life_launch(all->machine, &c->launch.job, &c->job);
 
         if (begun == 0)
             debugger_begun(all->machine, c->job);
@@ -154,7 +123,7 @@ void clients_give_turns(struct clients *all)
 static void client_lost(struct clients *all, struct client *c)
 {
     client_hang_up(c);
-    kill_job(all, c->job);
+    life_kill(all->machine, c->job);
 }
 
 /* Answers a client that sends something that xnc never sends, and disconnects it. */
@@ -218,10 +187,7 @@ void clients_go_down(struct clients *all)
     LIST_FOREACH(c, &all->list, entry)
         if (c->turn)
             refuse(c, RUN_FAILED, "the machine goes down");
-    for (struct job *j = front_first_job(all->machine->front); j; j = front_next_job(j))
-        if (!job_has_ended(j))
-            end_job(all, j, "the machine goes down");
-    front_stop(all->machine->front);
+    life_go_down(all->machine);
 }
 
 /* Clients with a job come first, in the order of their jobs; then those that wait, in the order of their turns. */
@@ -336,12 +302,12 @@ static void end_by_client(struct clients *all, struct client *c, const struct li
     if (!j)
         return;
     if (message->bytes != sizeof kill) {
-        kill_job(all, j->id);
+        life_kill(all->machine, j->id);
         return;
     }
     memcpy(&kill, message->content, sizeof kill);
     snprintf(why, sizeof why, "ended by %s", signals_name(kill.signal));
-    end_job(all, j, why);
+    life_end(all->machine, j, why);
 }
 
 static void client_act(struct clients *all, struct client *c, struct link_message *message)
@@ -365,7 +331,7 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
         debug(all, c, message);
         break;
     default:
-        if (hosts_act(&c->host, all->machine->front, front_find_job(all->machine->front, c->job), c->fd, message))
+        if (hosts_act(&c->host, all->machine, front_find_job(all->machine->front, c->job), c->fd, message))
             break;
         client_misbehaves(all, c,
                           "the machine takes no such message; check that the machine and xnc are of the same version");
@@ -457,8 +423,7 @@ static void client_done(struct clients *all, struct client *c)
     struct job *j = front_find_job(all->machine->front, c->job);
 
     if (j)
-        tell_status(c, job_conclude(j), "");
-    front_forget_job(all->machine->front, c->job);
+        tell_status(c, life_conclude(all->machine, j), "");
     LIST_REMOVE(c, entry);
     client_free(c);
 }
@@ -468,7 +433,7 @@ void clients_finish(struct clients *all)
     for (struct client *c = LIST_FIRST(&all->list), *next; c; c = next) {
         next = LIST_NEXT(c, entry);
         if (c->fd >= 0)
-            hosts_serve(&c->host, front_find_job(all->machine->front, c->job), c->fd);
+            hosts_serve(&c->host, all->machine, front_find_job(all->machine->front, c->job), c->fd);
         if (is_done(all, c))
             client_done(all, c);
     }

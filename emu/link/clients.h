@@ -55,8 +55,6 @@ void clients_listen(struct clients *all);
 void clients_finish(struct clients *all);
 /* Begins the jobs that wait, in their order, while there are subcubes for them. */
 void clients_give_turns(struct clients *all);
-/* Tells the user of a job whom its nodes wait for and where they compute, and which one failed first. */
-void clients_report_nodes(struct clients *all, struct job *j);
 /* Kills all jobs, refuses those that wait, and stops the front end. */
 void clients_go_down(struct clients *all);
 /* Lets no further client connect, and forgets the jobs. Nothing happens if clients_open has not been called and

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/link/launch.h"
+#include "emu/link/life_acts.h"
 #include "emu/job/hosted.h"
 #include "emu/job/lives.h"
 #include "vertex/contract/errors.h"
@@ -25,7 +26,7 @@ bool hosts_take_open(struct host *h, struct job_options *o, const struct link_me
     return true;
 }
 
-static bool load_launch(struct host *h, struct front *f, struct job *j, int fd, const struct link_part *part,
+static bool load_launch(struct host *h, struct machine *machine, struct job *j, int fd, const struct link_part *part,
                         struct launch *launch)
 {
     char error[ERROR_BYTES];
@@ -33,7 +34,7 @@ static bool load_launch(struct host *h, struct front *f, struct job *j, int fd, 
     if (launch->job.programs != 1)
         return false;
     launch->program[0].nodes = part->nodes;
-    int32_t life = front_load_hosted(f, j, part->first, launch->program, error, sizeof error);
+    int32_t life = life_load(machine, j, part->first, launch->program, error, sizeof error);
     if (life < 0)
         link_tell(fd, LINK_LOADED, (struct link_status){.status = -N_EINVAL}, error);
     else
@@ -41,7 +42,7 @@ static bool load_launch(struct host *h, struct front *f, struct job *j, int fd, 
     return true;
 }
 
-static bool load(struct host *h, struct front *f, struct job *j, int fd, const struct link_message *m)
+static bool load(struct host *h, struct machine *machine, struct job *j, int fd, const struct link_message *m)
 {
     struct link_part part;
     struct launch launch;
@@ -51,7 +52,7 @@ static bool load(struct host *h, struct front *f, struct job *j, int fd, const s
     memcpy(&part, m->content, sizeof part);
     if (launch_unpack(&launch, m->content + sizeof part, m->bytes - sizeof part) < 0)
         return false;
-    bool sound = load_launch(h, f, j, fd, &part, &launch);
+    bool sound = load_launch(h, machine, j, fd, &part, &launch);
     launch_free(&launch);
     return sound;
 }
@@ -69,7 +70,7 @@ static uint8_t *mail_add(struct host *h, const uint8_t *bytes, size_t n)
     return mail;
 }
 
-static bool take_mail(struct host *h, struct job *j, const struct link_message *m)
+static bool take_mail(struct host *h, struct machine *machine, struct job *j, const struct link_message *m)
 {
     struct link_mail mail;
 
@@ -81,7 +82,7 @@ static bool take_mail(struct host *h, struct job *j, const struct link_message *
         return false;
     if (mail.left > 0)
         return true;
-    hosted_send(j, mail.node, mail.type, h->mail, h->mail_bytes);
+    life_mail(machine, j, mail.node, mail.type, h->mail, h->mail_bytes);
     hosts_free(h);
     return true;
 }
@@ -93,7 +94,7 @@ void hosts_free(struct host *h)
     h->mail_bytes = 0;
 }
 
-bool hosts_act(struct host *h, struct front *f, struct job *j, int fd, const struct link_message *m)
+bool hosts_act(struct host *h, struct machine *machine, struct job *j, int fd, const struct link_message *m)
 {
     if (m->kind != LINK_LOAD && m->kind != LINK_MAIL && m->kind != LINK_WAIT)
         return false;
@@ -103,9 +104,9 @@ bool hosts_act(struct host *h, struct front *f, struct job *j, int fd, const str
         return true; /* the host program is about to be told */
     switch (m->kind) {
     case LINK_LOAD:
-        return load(h, f, j, fd, m);
+        return load(h, machine, j, fd, m);
     case LINK_MAIL:
-        return take_mail(h, j, m);
+        return take_mail(h, machine, j, m);
     default:
         return h->waits = true;
     }
@@ -114,7 +115,7 @@ bool hosts_act(struct host *h, struct front *f, struct job *j, int fd, const str
 /* ---- Serving ---------------------------------------------------------------------------------------- */
 
 /* Passes the oldest message on, in parts. False when the link takes no more now. */
-static bool pass_message(struct host *h, struct job *j, int fd)
+static bool pass_message(struct host *h, struct machine *machine, struct job *j, int fd)
 {
     const struct hosted_message *m = hosted_first(j);
     uint8_t message[LINK_MESSAGE_MAX_BYTES];
@@ -130,7 +131,7 @@ static bool pass_message(struct host *h, struct job *j, int fd)
         h->passed += n;
     } while (h->passed < m->bytes);
     h->passed = 0;
-    hosted_drop_first(j);
+    life_pass(machine, j);
     return true;
 }
 
@@ -145,14 +146,14 @@ static void tell_result(struct host *h, struct job *j, int fd)
     h->life = 0;
 }
 
-void hosts_serve(struct host *h, struct job *j, int fd)
+void hosts_serve(struct host *h, struct machine *machine, struct job *j, int fd)
 {
     if (!j || !j->hosted || !j->loaded)
         return;
     if (!h->opened)
         link_tell(fd, LINK_OPENED, (struct link_status){0}, "");
     h->opened = true;
-    while (hosts_have_mail(j) && pass_message(h, j, fd))
+    while (hosts_have_mail(j) && pass_message(h, machine, j, fd))
         ;
     if (h->life != 0)
         tell_result(h, j, fd);

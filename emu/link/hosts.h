@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "emu/link/link.h"
-#include "emu/front/front.h"
+#include "emu/state/machine_data.h"
 
 struct host {      /* of a client; zeros at first */
     bool opened;   /* it has been told that its subcube is there */
@@ -24,8 +24,8 @@ struct host {      /* of a client; zeros at first */
 bool hosts_take_open(struct host *h, struct job_options *o, const struct link_message *m);
 void hosts_free(struct host *h);
 /* Does what a host program with this job (or NULL) asks for. False if there is nothing like it. */
-bool hosts_act(struct host *h, struct front *f, struct job *j, int fd, const struct link_message *m);
+bool hosts_act(struct host *h, struct machine *machine, struct job *j, int fd, const struct link_message *m);
 /* Tells the host program what has happened, and passes messages of nodes on, as many as the link takes now. */
-void hosts_serve(struct host *h, struct job *j, int fd);
+void hosts_serve(struct host *h, struct machine *machine, struct job *j, int fd);
 /* Whether messages of nodes wait for the host program. */
 bool hosts_have_mail(const struct job *j);

@@ -474,8 +474,11 @@ int machine_configure(struct machine *m, const struct machine_options *o)
     if (read_config(m) != 0)
         return -1;
     machine_reads(m, "/proc/self/exe", "ncube itself");
-    const struct front_options f = {
-        .topo = &m->config.topo, .out = 1, .err = 2, .keeps_going = o->kept_up, .recording = o->recording};
+    const struct front_options f = {.topo = &m->config.topo,
+                                    .out = 1,
+                                    .err = 2,
+                                    .keeps_going = o->kept_up && !recording_is_replayed(o->recording),
+                                    .recording = o->recording};
     if (front_new(&m->front, &f, &machine_front_ops, m, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
     return 0;

@@ -286,9 +286,11 @@ static void on_spell(void *ctx, uint32_t hart, const struct sched_spell *s)
 /* Returns true if machine_run must return although the machine could continue. Called often. */
 static bool is_interrupted(const struct machine *m)
 {
+    if (m->settles)
+        return false;
     if (signals_request() || m->gdb_kills)
         return true;
-    if (!m->options->kept_up)
+    if (!m->options->kept_up || recording_is_replayed(m->options->recording))
         return false;
     return m->job_ended || host_ns(CLOCK_MONOTONIC_COARSE) >= m->resumed_ns + LOOK_MS * HOST_NS_PER_MS;
 }
@@ -441,7 +443,16 @@ static bool on_told_to_end(void *ctx)
     return signals_asked() != 0;
 }
 
-const struct front_ops machine_front_ops = {.job = {on_front_send, on_told_to_end}, .ended = on_ended};
+/* On a machine that is kept up: when that is depends on the host. */
+static void on_resumes(void *ctx, uint32_t id, uint32_t place)
+{
+    struct recording *r = ((struct machine *)ctx)->options->recording;
+
+    if (recording_is_written(r))
+        recording_note_act(r, json_pack("[s, i, i]", "resume", (int)id, (int)place));
+}
+
+const struct front_ops machine_front_ops = {.job = {on_front_send, on_told_to_end, on_resumes}, .ended = on_ended};
 
 /* ---- Models ---- */
 
@@ -531,6 +542,13 @@ enum sched_end machine_run(struct machine *m, uint64_t limit_cycles)
     m->job_ended = false;
     m->resumed_ns = host_ns(CLOCK_MONOTONIC_COARSE);
     return sched_run(m->sched, limit_cycles);
+}
+
+void machine_settle(struct machine *m)
+{
+    m->settles = true;
+    sched_run(m->sched, sched_now(m->sched));
+    m->settles = false;
 }
 
 void machine_act_now(struct machine *m)

@@ -14,6 +14,10 @@
  * time. The caller may then call again. */
 enum sched_end machine_run(struct machine *m, uint64_t limit_cycles);
 
+/* Runs on to where virtual time is, whatever asks it to return: then the machine is as it is in every run that stops at
+ * that time. */
+void machine_settle(struct machine *m);
+
 /* Sets the time at which the front end's messages start. Must be called before the front end acts outside
  * machine_run. */
 void machine_act_now(struct machine *m);

@@ -9,6 +9,7 @@
 #define RECORDED_ABOUT      "recording.json"
 #define RECORDED_MACHINE    "machine.conf"
 #define RECORDED_PROGRAM    "programs/%u"
+#define RECORDED_LAUNCHED   "programs/%s" /* by its SHA-256 */
 #define RECORDED_VOLUME     "volumes/%s"
 #define RECORDED_NAME_BYTES 96
 

@@ -2,7 +2,7 @@
  * The first entries of a recording. recording.json says what it is and names the others:
  *
  *   machine.conf      the machine file, with what it includes and with --set
- *   programs/0, ...   the executables
+ *   programs/0, ...   the executables; where a machine is kept up, they come later, by their SHA-256
  *   volumes/df00 ...  the images before the run, without free blocks
  */
 #include "emu/machine/recorder.h"
@@ -63,19 +63,19 @@ static json_t *describe_program(const struct job_program *p, bool light)
                      "bytes", (json_int_t)st.st_size, "included", (int)!light);
 }
 
-static json_t *describe_job(const struct run_options *o)
+/* Of a run: with its limit, and the words of the command line. */
+static json_t *describe_job(const struct job_options *j, bool light, uint64_t limit_cycles, const char *command)
 {
-    const struct job_options *j = &o->job;
     json_t *programs = json_array();
 
     for (uint32_t i = 0; i < j->programs; i++)
-        json_array_append_new(programs, describe_program(&j->program[i], o->machine.light));
+        json_array_append_new(programs, describe_program(&j->program[i], light));
     return json_pack("{s:i, s:o*, s:I, s:I, s:I, s:i, s:b, s:b, s:o*, s:o*, s:o}", "dimension", (int)j->dim, "serve",
                      j->serve ? recorded_text(j->serve) : NULL, "stack_bytes", (json_int_t)j->stack_bytes, "heap_bytes",
                      (json_int_t)j->heap_bytes, "comm_bytes", (json_int_t)j->comm_bytes, "status_rule",
                      (int)j->status_rule, "label", (int)j->label, "registers", (int)j->registers, "limit_cycles",
-                     o->limit_cycles == UINT64_MAX ? NULL : json_integer((json_int_t)o->limit_cycles), "command",
-                     o->machine.program ? recorded_text(o->machine.program) : NULL, "programs", programs);
+                     limit_cycles == UINT64_MAX ? NULL : json_integer((json_int_t)limit_cycles), "command",
+                     command ? recorded_text(command) : NULL, "programs", programs);
 }
 
 static json_t *describe_volumes(const struct machine *m)
@@ -88,31 +88,53 @@ static json_t *describe_volumes(const struct machine *m)
     return volumes;
 }
 
+/* A machine that is kept up begins without a job. */
 static json_t *describe_run(const struct machine *m, const struct run_options *o)
 {
-    return json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "what", "a recording of ncube", "format", RECORDING_FORMAT,
-                     "timing", RECORDING_TIMING, "parts", describe_parts(m), "machine", describe_machine(m), "job",
-                     describe_job(o), "volumes", describe_volumes(m));
+    json_t *job = o ? describe_job(&o->job, o->machine.light, o->limit_cycles, o->machine.program) : NULL;
+
+    return json_pack("{s:s, s:i, s:i, s:o, s:o, s:o*, s:o}", "what", "a recording of ncube", "format",
+                     o ? RECORDING_FORMAT : RECORDING_FORMAT_KEPT_UP, "timing", RECORDING_TIMING, "parts",
+                     describe_parts(m), "machine", describe_machine(m), "job", job, "volumes", describe_volumes(m));
 }
 
 /* ---- What it contains ---- */
 
+/* Under its number in a run; or, if a machine that is kept up is recorded, by its SHA-256. */
+static void keep_program(struct recording *r, const struct job_program *p, const char *name)
+{
+    struct stat st;
+    int fd = open(program_file(p), O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        recording_keep_file(r, name, fd, (uint64_t)st.st_size);
+    if (fd >= 0)
+        close(fd);
+}
+
 static void add_programs(struct recording *r, const struct job_options *j)
 {
+    char name[RECORDED_NAME_BYTES];
+
     for (uint32_t i = 0; i < j->programs; i++) {
-        struct stat st;
-        char name[RECORDED_NAME_BYTES];
-        int fd = open(program_file(&j->program[i]), O_RDONLY | O_CLOEXEC);
-
-        if (fd >= 0 && fstat(fd, &st) == 0) {
-            const struct file_extent all = {0, (uint64_t)st.st_size};
-
-            snprintf(name, sizeof name, RECORDED_PROGRAM, i);
-            recording_add_file(r, name, fd, all.bytes, &all, 1);
-        }
-        if (fd >= 0)
-            close(fd);
+        snprintf(name, sizeof name, RECORDED_PROGRAM, i);
+        keep_program(r, &j->program[i], name);
     }
+}
+
+json_t *recorder_keep_job(struct machine *m, const struct job_options *j)
+{
+    json_t *job = describe_job(j, m->options->light, UINT64_MAX, NULL), *program;
+    char name[RECORDED_NAME_BYTES];
+    size_t i;
+
+    json_array_foreach(json_object_get(job, "programs"), i, program)
+    {
+        snprintf(name, sizeof name, RECORDED_LAUNCHED, json_string_value(json_object_get(program, "sha256")));
+        if (!m->options->light)
+            keep_program(m->options->recording, &j->program[i], name);
+    }
+    return job;
 }
 
 static void add_volume(struct recording *r, const char *volume, const struct disk *disk)
@@ -164,7 +186,7 @@ int recorder_begin(struct machine *m, const struct run_options *o)
     recording_add_json(r, RECORDED_ABOUT, describe_run(m, o));
     if (m->config.text)
         recording_add_text(r, RECORDED_MACHINE, m->config.text);
-    if (!o->machine.light)
+    if (o && !o->machine.light)
         add_programs(r, &o->job);
     add_volumes(r, m);
     return 0;

@@ -87,10 +87,21 @@ static int find_program(const struct job_program *p, const json_t *json, char *e
     return 0;
 }
 
+struct replayer_name replayer_program_name(const struct recording *r, uint32_t i, const json_t *program)
+{
+    const char *digest = json_string_value(json_object_get(program, "sha256"));
+    struct replayer_name name;
+
+    if (replayer_is_of_run(r))
+        snprintf(name.text, sizeof name.text, RECORDED_PROGRAM, i);
+    else
+        snprintf(name.text, sizeof name.text, RECORDED_LAUNCHED, digest ? digest : "");
+    return name;
+}
+
 static int take_program(struct run_options *o, struct replayer *r, uint32_t i, const json_t *json, char *error)
 {
     struct job_program *p = &r->program[i];
-    char name[RECORDED_NAME_BYTES];
 
     p->path = recorded_text_of(json_object_get(json, "path"));
     p->argv = take_words(json_object_get(json, "words"), &p->argc);
@@ -102,8 +113,7 @@ static int take_program(struct run_options *o, struct replayer *r, uint32_t i, c
     for (int k = 0; k < p->argc; k++)
         if (!p->argv[k])
             return incomplete(error);
-    snprintf(name, sizeof name, RECORDED_PROGRAM, i);
-    if (!recording_path(o->machine.recording, name, r->file[i]))
+    if (!recording_path(o->machine.recording, replayer_program_name(o->machine.recording, i, json).text, r->file[i]))
         return find_program(p, json, error);
     p->file = r->file[i];
     return 0;
@@ -111,9 +121,16 @@ static int take_program(struct run_options *o, struct replayer *r, uint32_t i, c
 
 /* ---- The job ---- */
 
-static int take_job(struct run_options *o, struct replayer *p, const json_t *about, char *error)
+/* A job without programs is a host program's. */
+static bool has_sound_programs(const struct job_options *j, bool of_run)
 {
-    const json_t *job = json_object_get(about, "job"), *limit, *programs;
+    return j->programs <= JOB_PROGRAMS_MAX && (j->programs > 0 || !of_run);
+}
+
+int replayer_take_job(struct run_options *o, struct replayer *p, const json_t *job, char *error)
+{
+    const bool of_run = replayer_is_of_run(o->machine.recording);
+    const json_t *limit, *programs;
     json_int_t stack, heap, comm;
     int dim, rule, label, registers;
 
@@ -138,23 +155,33 @@ static int take_job(struct run_options *o, struct replayer *p, const json_t *abo
                                   .status_rule = (enum job_status_rule)rule,
                                   .label = label,
                                   .registers = registers,
+                                  .hosted = json_array_size(programs) == 0,
                                   .in = -1,
                                   .out = STDOUT_FILENO,
                                   .err = STDERR_FILENO,
                                   .recording = o->machine.recording};
-    if (o->job.programs == 0 || o->job.programs > JOB_PROGRAMS_MAX)
+    if (!has_sound_programs(&o->job, of_run))
         return incomplete(error);
     for (uint32_t i = 0; i < o->job.programs; i++)
         if (take_program(o, p, i, json_array_get(programs, i), error) < 0)
             return -1;
-    return job_dimension(p->program, o->job.programs, o->job.dim) == o->job.dim ? 0 : incomplete(error);
+    return o->job.hosted || job_dimension(p->program, o->job.programs, o->job.dim) == o->job.dim ? 0
+                                                                                                 : incomplete(error);
+}
+
+bool replayer_is_of_run(const struct recording *r)
+{
+    return json_is_object(json_object_get(recording_about(r), "job"));
 }
 
 int replayer_fill(struct run_options *o, struct replayer *p, char *error)
 {
     const json_t *about = recording_about(o->machine.recording);
 
-    return check_parts(o, about, error) < 0 || take_machine(o, p, about, error) < 0 ? -1 : take_job(o, p, about, error);
+    if (check_parts(o, about, error) < 0 || take_machine(o, p, about, error) < 0)
+        return -1;
+    o->machine.kept_up = !replayer_is_of_run(o->machine.recording);
+    return o->machine.kept_up ? 0 : replayer_take_job(o, p, json_object_get(about, "job"), error);
 }
 
 static void free_list(char **list)

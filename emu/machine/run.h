@@ -12,6 +12,7 @@ struct run_options {
     struct machine_options machine;
     struct job_options job;
     uint64_t limit_cycles; /* of virtual time */
+    uint32_t shown;        /* in a replay of a machine that was kept up: the program whose output is shown; 0: all */
 };
 
 /* Exit statuses of ncube itself, beside the program's. */

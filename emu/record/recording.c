@@ -1,6 +1,6 @@
 /*
- * A recording's life, and what is noted and taken: standard input, unusual results of calls, programs, signals. The
- * replies for files are in recording_replies.c.
+ * A recording's life, and what is noted and taken: unusual results of calls, programs, signals. The replies for files
+ * are in recording_replies.c, input and acts in recording_acts.c.
  */
 #include "emu/record/recording.h"
 
@@ -77,10 +77,12 @@ static int write_end(struct recording *r, json_t *end)
 {
     replies_flush(r);
     replies_settle(r);
-    recording_add(r, RECORDING_INPUT, r->input ? r->input : (const uint8_t *)"", r->input_bytes);
+    acts_add_inputs(r);
     json_object_set_new(end, "calls", describe_calls(r));
     json_object_set_new(end, "signals", describe_signals(r));
     json_object_set(end, "served", r->served);
+    if (r->moments)
+        json_object_set(end, "moments", r->moments);
     json_object_set_new(end, "replies", json_integer((json_int_t)r->replies.all));
     char *text = json_dumps(end, JSON_COMPACT);
     if (!text)
@@ -133,31 +135,10 @@ void recording_free(struct recording *r)
     json_decref(r->about);
     json_decref(r->end);
     json_decref(r->served);
-    free(r->input);
+    acts_free(r);
     free(r->signal);
     free(r->departure);
     free(r);
-}
-
-/* ---- Standard input ---- */
-
-void recording_note_input(struct recording *r, const void *bytes, size_t n)
-{
-    if (n == 0)
-        return;
-    r->input = memory_grow(r->input, &r->input_room, r->input_bytes + n, 1);
-    memcpy(r->input + r->input_bytes, bytes, n);
-    r->input_bytes += n;
-}
-
-size_t recording_take_input(struct recording *r, void *bytes, size_t room)
-{
-    size_t left = r->input_bytes - r->input_taken, n = left < room ? left : room;
-
-    if (n > 0)
-        memcpy(bytes, r->input + r->input_taken, n);
-    r->input_taken += n;
-    return n;
 }
 
 /* ---- Calls ---- */

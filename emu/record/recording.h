@@ -5,6 +5,8 @@
  *   run      recording_new   -> recording_open -> recording_add...  -> note... -> recording_close
  *   replay   recording_read  -> recording_about, recording_path     -> take...
  *
+ * A machine that is kept up has moments in addition, in which its clients act.
+ *
  * Those who ask the host have a pointer to the run's recording, NULL if there is none, and call recording_is_written
  * and recording_is_replayed. What is noted is kept in memory, and written in pieces; the first failure of writing ends
  * the recording, not the run: recording_close tells it.
@@ -22,8 +24,9 @@
 /* The version of the file's format, and of the machine's timing: to be raised when a machine with equal kernels, images
  * and programs takes other virtual times than before, as by a change of the network's, the drives' or an instruction's
  * model. A recording is replayed by the same versions only. */
-#define RECORDING_FORMAT 1
-#define RECORDING_TIMING 2
+#define RECORDING_FORMAT         1
+#define RECORDING_FORMAT_KEPT_UP 2 /* of a machine that was kept up */
+#define RECORDING_TIMING         2
 
 struct recording;
 
@@ -74,11 +77,17 @@ const char *recording_departure(const struct recording *r);
 void recording_let_go(struct recording *r); /* or NULL */
 bool recording_was_let_go(const struct recording *r);
 
-/* ---- Standard input ---- */
+/* ---- Bytes that come in: standard input, messages of host programs ---- */
 
-void recording_note_input(struct recording *r, const void *bytes, size_t n);
+struct recorded_input;
+
+#define RECORDING_INPUT "input" /* of a run's program */
+
+/* The input of that name. It is the recording's; NULL if that is NULL. */
+struct recorded_input *recording_input(struct recording *r, const char *name);
+void recorded_input_note(struct recorded_input *in, const void *bytes, size_t n);
 /* Returns the number of bytes, 0 at the end. */
-size_t recording_take_input(struct recording *r, void *bytes, size_t room);
+size_t recorded_input_take(struct recorded_input *in, void *bytes, size_t room);
 
 /* ---- Calls whose result is the usual one unless the host interferes ---- */
 
@@ -129,3 +138,16 @@ void recording_note_signal(struct recording *r, const struct recorded_signal *s)
 /* Returns the next signal that has not been dropped, or NULL. */
 const struct recorded_signal *recording_next_signal(const struct recording *r);
 void recording_drop_signal(struct recording *r);
+
+/* ---- Acts of the host on a machine that is kept up ---- */
+
+/* The machine stands at that virtual time, and acts that are noted from now on are of this moment. */
+void recording_begin_moment(struct recording *r, uint64_t cycles);
+/* Notes an act, which is taken: an array. */
+void recording_note_act(struct recording *r, json_t *act);
+/* Returns the acts of the next moment that has not been dropped, and its time; NULL if there is none. */
+const json_t *recording_next_moment(const struct recording *r, uint64_t *cycles);
+void recording_drop_moment(struct recording *r);
+
+/* Adds a file of that name, unless there is one. */
+void recording_keep_file(struct recording *r, const char *name, int fd, uint64_t bytes);

@@ -2,6 +2,7 @@
  * Private to recording*.c.
  *
  *   recording_read.c  ----> recording.c  ----> recording_replies.c  ----> recording_entries.c
+ *                                       ----> recording_acts.c     ---->
  *
  * Each calls only those behind it.
  */
@@ -12,7 +13,6 @@
 #include "emu/base/new_file.h"
 #include "emu/record/recording.h"
 
-#define RECORDING_INPUT  "input"
 #define RECORDING_TABLE  "replies/%06u.json" /* [node, process, type, check, status, bytes, offset], ... */
 #define RECORDING_DATA   "replies/%06u.data" /* the bytes that the table's offsets count, those before included */
 #define RECORDING_SERVED "served/%s"         /* by SHA-256 */
@@ -32,6 +32,13 @@ struct recorded_calls {
     size_t n, room;
     size_t taken;
     uint64_t gone, shown; /* bytes of output so far, and those that an earlier run has shown */
+};
+
+struct recorded_input {
+    SLIST_ENTRY(recorded_input) entry;
+    char *name;
+    uint8_t *bytes;
+    size_t n, room, taken;
 };
 
 struct recorded_reply {
@@ -66,9 +73,13 @@ struct recording {
     struct recorded_signal *signal;
     size_t signals, signals_room, signals_taken;
     struct replies replies;
-    uint8_t *input;
-    size_t input_bytes, input_room, input_taken;
-    json_t *served; /* SHA-256 or null, in the order in which they were opened */
+    SLIST_HEAD(, recorded_input) inputs;
+    json_t *moments; /* [cycles, [act, ...]], ... */
+    size_t moments_taken;
+    uint64_t moment_cycles; /* written: of the present one, */
+    bool moment_has_acts;   /* which is in the list already */
+    json_t *kept;           /* written: names of files that were kept */
+    json_t *served;         /* SHA-256 or null, in the order in which they were opened */
     size_t served_taken;
     /* to be written */
     const char *path;
@@ -93,3 +104,7 @@ void replies_settle(struct recording *r);
 void replies_flush(struct recording *r);
 int replies_read(struct recording *r, char *error);
 void replies_free(struct replies *s);
+
+/* recording_acts.c. Adds the inputs that were noted. */
+void acts_add_inputs(struct recording *r);
+void acts_free(struct recording *r);

@@ -30,9 +30,9 @@ static int check_version(const struct recording *r, char *error)
 
     if (json_unpack(r->about, "{s:i, s:i}", "format", &format, "timing", &timing) < 0)
         return error_line(error, "is no recording of ncube");
-    if (format != RECORDING_FORMAT)
-        return error_line(error, "a recording of version %d, which this ncube cannot read: it reads version %d", format,
-                          RECORDING_FORMAT);
+    if (format != RECORDING_FORMAT && format != RECORDING_FORMAT_KEPT_UP)
+        return error_line(error, "a recording of version %d, which this ncube cannot read: it reads versions %d and %d",
+                          format, RECORDING_FORMAT, RECORDING_FORMAT_KEPT_UP);
     if (timing != RECORDING_TIMING)
         return error_line(error,
                           "recorded by an ncube with version %d of the machine's timing; this one has version %d, and "
@@ -86,20 +86,26 @@ static int read_signals(struct recording *r, json_t *list, char *error)
     return 0;
 }
 
-static int read_input(struct recording *r, char *error)
+/* Whoever does them again checks each act. */
+static int read_moments(struct recording *r, json_t *list, char *error)
 {
-    const struct unpacked_entry *e = unpacked_find(&r->entries, RECORDING_INPUT);
+    json_t *row, *acts;
+    size_t i;
 
-    r->input = e ? (uint8_t *)unpacked_text(e) : NULL;
-    if (!r->input)
-        return damaged(error);
-    r->input_bytes = e->bytes;
+    json_array_foreach(list, i, row)
+    {
+        json_int_t cycles;
+
+        if (json_unpack(row, "[I, o]", &cycles, &acts) < 0 || cycles < 0 || !json_is_array(acts))
+            return damaged(error);
+    }
+    r->moments = json_incref(list);
     return 0;
 }
 
 static int read_parts(struct recording *r, int fd, char *error)
 {
-    json_t *calls, *signals;
+    json_t *calls, *signals, *moments = NULL;
 
     if (unpack(&r->entries, fd, error) < 0)
         return -1;
@@ -107,9 +113,10 @@ static int read_parts(struct recording *r, int fd, char *error)
     r->end = read_json(r, CONTAINER_END);
     if (check_version(r, error) < 0)
         return -1;
-    if (json_unpack(r->end, "{s:o, s:o, s:O}", "calls", &calls, "signals", &signals, "served", &r->served) < 0)
+    if (json_unpack(r->end, "{s:o, s:o, s:O, s?o}", "calls", &calls, "signals", &signals, "served", &r->served,
+                    "moments", &moments) < 0)
         return damaged(error);
-    if (read_calls(r, calls, error) < 0 || read_signals(r, signals, error) < 0 || read_input(r, error) < 0)
+    if (read_calls(r, calls, error) < 0 || read_signals(r, signals, error) < 0 || read_moments(r, moments, error) < 0)
         return -1;
     return replies_read(r, error);
 }

@@ -86,6 +86,7 @@ struct machine {
     uint64_t followed_ns; /* when it last looked for a processor with fewer runs */
     uint64_t resumed_ns;  /* when machine_run was last called */
     bool job_ended;       /* since then */
+    bool settles;         /* machine_settle runs */
     struct harts harts;
     bool harts_ready;
     uint32_t nodes; /* compute nodes, then I/O nodes */

@@ -79,7 +79,7 @@ static void write_all(const char *path)
     char data[5000];
 
     memset(data, 'd', sizeof data);
-    recording_note_input(r, "one\ntwo", 7);
+    recorded_input_note(recording_input(r, RECORDING_INPUT), "one\ntwo", 7);
     for (int i = 0; i < 10; i++)
         recorded_calls_note(c, 100, i == 7 ? -N_EPIPE : 100, 0);
     recorded_calls_note(c, 0, 0, ENOSPC);
@@ -103,10 +103,12 @@ Test(recording, gives_again_what_was_noted)
     write_all(path);
     cr_assert_eq(recording_read(&r, path, error), 0, "%s", error);
     cr_expect(recording_is_replayed(r) && !recording_is_written(r));
-    cr_expect_eq(recording_take_input(r, bytes, 5), 5);
-    cr_expect_eq(recording_take_input(r, bytes, 5), 2);
+    struct recorded_input *in = recording_input(r, RECORDING_INPUT);
+    cr_expect_eq(recorded_input_take(in, bytes, 5), 5);
+    cr_expect_eq(recorded_input_take(in, bytes, 5), 2);
     cr_expect_eq(memcmp(bytes, "wo", 2), 0);
-    cr_expect_eq(recording_take_input(r, bytes, 5), 0);
+    cr_expect_eq(recorded_input_take(in, bytes, 5), 0);
+    cr_expect_eq(recorded_input_take(recording_input(r, "input of another"), bytes, 5), 0);
     struct recorded_calls *c = recording_calls(r, "writes");
     for (int i = 0; i < 10; i++)
         cr_expect_eq(recorded_calls_take(c, 50, &reason), i == 7 ? -N_EPIPE : 50, "call %d", i);
@@ -327,8 +329,8 @@ Test(recording, another_version_is_refused)
 {
     const char *path = in_scratch("run.ncr");
 
-    cr_assert_eq(end(begin(path, ABOUT("2", THIS_TIMING))), 0);
-    expect_refused(path, "a recording of version 2, which this ncube cannot read: it reads version 1");
+    cr_assert_eq(end(begin(path, ABOUT("3", THIS_TIMING))), 0);
+    expect_refused(path, "a recording of version 3, which this ncube cannot read: it reads versions 1 and 2");
     cr_assert_eq(end(begin(path, ABOUT(THIS_FORMAT, "99"))), 0);
     expect_refused(path, "version 99 of the machine's timing");
     cr_assert_eq(end(begin(path, "{}")), 0);
@@ -336,6 +338,43 @@ Test(recording, another_version_is_refused)
 }
 
 /* ---- Where writing fails ---- */
+
+/* Moments without acts leave nothing; each input has bytes of its own; a file is kept once. */
+Test(recording, gives_again_the_acts_of_each_moment)
+{
+    const char *path = in_scratch("run.ncr"), *file = in_scratch("program");
+    struct recording *r = begin(path, ABOUT_THIS);
+    uint64_t cycles;
+    char bytes[8], kept[RECORDING_PATH_BYTES];
+
+    write_file(file, "program", 7);
+    int fd = open(file, O_RDONLY);
+    recording_begin_moment(r, 5);
+    recording_begin_moment(r, 1ull << 40);
+    recording_note_act(r, json_pack("[s, i]", "kill", 3));
+    recording_note_act(r, json_pack("[s]", "stop"));
+    recording_begin_moment(r, 1ull << 40);
+    recording_note_act(r, json_pack("[s, i]", "kill", 4));
+    recorded_input_note(recording_input(r, "input of 1"), "abc", 3);
+    recorded_input_note(recording_input(r, "input of 2"), "de", 2);
+    recording_keep_file(r, "kept", fd, 7);
+    recording_keep_file(r, "kept", fd, 7);
+    close(fd);
+    cr_assert_eq(end(r), 0, "%s", error);
+    cr_assert_eq(recording_read(&r, path, error), 0, "%s", error);
+    const json_t *acts = recording_next_moment(r, &cycles);
+    cr_expect(cycles == 1ull << 40 && json_array_size(acts) == 2);
+    recording_drop_moment(r);
+    acts = recording_next_moment(r, &cycles);
+    cr_expect(cycles == 1ull << 40 && json_array_size(acts) == 1);
+    cr_expect_eq(json_integer_value(json_array_get(json_array_get(acts, 0), 1)), 4);
+    recording_drop_moment(r);
+    cr_expect_null(recording_next_moment(r, &cycles));
+    cr_expect_eq(recorded_input_take(recording_input(r, "input of 2"), bytes, sizeof bytes), 2);
+    cr_expect_eq(recorded_input_take(recording_input(r, "input of 1"), bytes, sizeof bytes), 3);
+    cr_expect(recording_path(r, "kept", kept));
+    recording_free(r);
+}
 
 Test(recording, on_a_full_disk_there_is_none)
 {
@@ -357,7 +396,7 @@ Test(recording, an_older_file_stays_when_writing_fails)
         noise[i] = (char)rand();
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &little), 0);
     struct recording *r = begin(path, ABOUT_THIS);
-    recording_note_input(r, noise, 1 << 20);
+    recorded_input_note(recording_input(r, RECORDING_INPUT), noise, 1 << 20);
     cr_expect_eq(end(r), -1);
     cr_expect_not_null(strstr(error, "File too large; there is no recording"), "%s", error);
     cr_expect_eq(read_file(path, &bytes), 3);

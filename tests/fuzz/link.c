@@ -19,6 +19,8 @@
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
 #include "emu/link/machine_load.h"
+#include "emu/machine/operate.h"
+#include "emu/machine/recorder.h"
 #include "tests/emu/tiny_elf.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -71,6 +73,39 @@ json_t *machine_load(struct machine *m, size_t room)
     return NULL;
 }
 
+/* Of what is recorded, and of deadlocks, clients know nothing. */
+void machine_settle(struct machine *m)
+{
+    (void)m;
+}
+
+uint64_t sched_now(const struct sched *s)
+{
+    (void)s;
+    return 0;
+}
+
+json_t *recorder_keep_job(struct machine *m, const struct job_options *j)
+{
+    (void)m;
+    (void)j;
+    return NULL;
+}
+
+int machine_complain(struct machine *m, const char *format, ...)
+{
+    (void)m;
+    (void)format;
+    return -1;
+}
+
+const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j)
+{
+    (void)m;
+    (void)j;
+    return NULL;
+}
+
 static void send_nowhere(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n)
 {
     (void)ctx;
@@ -85,6 +120,7 @@ static void send_nowhere(void *ctx, uint32_t to, uint32_t tag, const void *bytes
 static struct machine machine;
 static struct clients clients;
 static struct front_options options;
+static const struct machine_options machine_options;
 static char name[64], error[ERROR_BYTES];
 static int fd[CLIENTS], nothing = -1;
 
@@ -116,7 +152,7 @@ static void start_machine(void)
 {
     const struct front_ops ops = {.job = {.send = send_nowhere}};
 
-    machine = (struct machine){0};
+    machine = (struct machine){.options = &machine_options};
     config_default(&machine.config, 2);
     options = (struct front_options){.topo = &machine.config.topo, .out = nothing, .err = nothing, .keeps_going = true};
     if (front_new(&machine.front, &options, &ops, &machine, error, sizeof error) < 0)

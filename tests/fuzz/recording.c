@@ -39,8 +39,10 @@ static void use(struct recording *r)
     int reason, fd;
     size_t n;
 
-    while (recording_take_input(r, bytes, sizeof bytes) > 0)
+    while (recorded_input_take(recording_input(r, RECORDING_INPUT), bytes, sizeof bytes) > 0)
         ;
+    for (uint64_t cycles; recording_next_moment(r, &cycles);)
+        recording_drop_moment(r);
     for (int i = 0; i < ROUNDS; i++) {
         recorded_calls_take(c, i, &reason);
         recording_take_reply(r, &q, bytes, sizeof bytes, &n);

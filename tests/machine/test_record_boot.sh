@@ -1,0 +1,312 @@
+#!/bin/bash
+# ncube boot --record and ncube replay: the life of a machine that is kept up, once more, in an empty folder: the same
+# trace and statistics, and each program's output and status, whenever the host has let programs begin, killed them or
+# fed them. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+examples=$(readlink -f "$(dirname "$0")/../../images/examples/host")
+export PATH=$build/bin:$PATH NCUBE_NAME=record-$$
+cd "$scratch" || exit 1
+export HOME=$scratch
+mkdir data
+printf 'some\ntext\n' >data/in
+
+cat >reads.c <<'END'
+#include <nself.h>
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    int node, proc, host, dim, s, t, v = 0;
+    char line[300];
+
+    whoami(&node, &proc, &host, &dim);
+    while (node == 0 && fgets(line, sizeof line, stdin))
+        printf("%s read %s", argv[1], line);
+    FILE *f = fopen("/in", "r");
+    while (f && fgets(line, sizeof line, f))
+        printf("%d: %s", node, line);
+    for (volatile long i = 0; i < 300000 * (node + 1); i++)
+        ;
+    for (int i = 0; i < 50; i++) {
+        nwrite((char *)&i, sizeof i, node ^ 1, 5, 0);
+        s = node ^ 1, t = 5;
+        nread((char *)&v, sizeof v, &s, &t, 0);
+    }
+    printf("node %d of %s: %d\n", node, argv[1], v);
+    return 3 + node;
+}
+END
+cat >turns.c <<'END'
+#include <stdio.h>
+int main(void)
+{
+    for (int k = 0; k < 5; k++) {
+        for (volatile long i = 0; i < 5000000; i++)
+            ;
+        printf("turn %d\n", k);
+        fflush(stdout);
+    }
+}
+END
+cat >waits.c <<'END'
+#include <nself.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int node, proc, host, dim, s = -1, t = 9;
+    char b[4];
+
+    whoami(&node, &proc, &host, &dim);
+    if (node == 0)
+        puts("waits");
+    fflush(stdout);
+    if (node & 1 && argc > 1)
+        for (volatile long i = 0;; i++)
+            ;
+    return nread(b, 4, &s, &t, 0);
+}
+END
+cat >writes.c <<'END'
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+    char line[2000];
+    memset(line, 'x', sizeof line);
+    line[1999] = '\n';
+    for (int i = 0; i < 200; i++) {
+        int n = write(1, line, sizeof line);
+        if (n != sizeof line)
+            fprintf(stderr, "write %d: %d, %s\n", i, n, strerror(errno));
+    }
+    return 5;
+}
+END
+cat >volume.c <<'END'
+#include <nself.h>
+#include <stdio.h>
+char part[30001];
+int main(void)
+{
+    int node, proc, host, dim;
+    char name[40], line[40] = "";
+
+    whoami(&node, &proc, &host, &dim);
+    snprintf(name, sizeof name, "//df00/file%d", node);
+    FILE *f = fopen(name, "r");
+    printf("%d: %s\n", node, f && fgets(line, sizeof line, f) ? line : "no file");
+    if (f)
+        fclose(f);
+    f = fopen(name, "w");
+    int n = fprintf(f, "of node %d\n", node);
+    printf("%d: wrote %d, %zu, %d\n", node, n, fwrite(part, 1, sizeof part, f), fclose(f));
+    return 0;
+}
+END
+for program in reads turns waits writes volume; do
+    ncc -g -o $program $program.c || exit 1
+done
+
+await() { # COMMAND...: until it succeeds
+    for ((i = 0; i < 600; i++)); do
+        "$@" && return
+        sleep 0.05
+    done
+}
+
+boot() { # WORD...
+    rm -f boot.out
+    ncube boot --record=life.ncr --trace=trace.json --stats=stats.json "$@" >boot.out 2>boot.err &
+    boot=$!
+    await grep -sq 'is up' boot.out
+}
+
+down() { # STATUS
+    ncube down
+    same "down: status" "$1" $?
+    wait $boot
+    same "the machine's status" "$1" $?
+}
+
+programs=0
+# run STATUS WORD...: the next program, by xnc
+run() {
+    local expected=$1 n=$((++programs))
+    shift
+    xnc "$@" >out.$n 2>err.$n
+    same "program $n: status" "$expected" $?
+    echo "$expected" >status.$n
+}
+
+# replay NAME [OPTION...]: life.ncr elsewhere: the trace, the statistics and all output; then each program's
+replay() {
+    local name=$1 n
+    shift
+    rm -rf elsewhere
+    mkdir elsewhere
+    cp life.ncr elsewhere
+    (cd elsewhere && ncube replay --trace=trace.json --stats=stats.json "$@" life.ncr >stdout 2>stderr </dev/null)
+    same "$name: the replay's status" "${life_status:-0}" $?
+    check "$name: the same trace" cmp trace.json elsewhere/trace.json
+    for file in stats.json elsewhere/stats.json; do
+        sed '/"host": {/,$d' $file >$file.machine
+    done
+    check "$name: the same statistics" cmp stats.json.machine elsewhere/stats.json.machine
+    for n in $(seq $programs); do
+        [ -e out.$n ] || continue
+        (cd elsewhere && ncube replay --program=$n life.ncr >out 2>err </dev/null)
+        same "$name, program $n: status" $? "$(cat status.$n)"
+        check "$name, program $n: the same output" cmp -n "${read_bytes:-10000000}" out.$n elsewhere/out
+        check "$name, program $n: the same errors" cmp err.$n elsewhere/err
+    done
+}
+
+# ---- Several programs, side by side, fed bit by bit; killed ones; folders of the host
+
+boot -d 3
+mkfifo feed
+run 4 -d 1 --serve data ./reads first <feed &
+first=$!
+programs=1
+exec 7>feed
+echo one >&7
+await grep -sq 'read one' out.1
+run 0 ./turns &
+turns=$!
+programs=2
+await grep -sq 'turn 1' out.2
+echo two >&7
+await grep -sq 'read two' out.1
+xnc -d 1 ./waits long >out.3 2>err.3 &
+waits=$!
+programs=3
+await grep -sq waits out.3
+printf 'three\nrest' >&7
+kill -INT $waits
+wait $waits
+same "killed by SIGINT: status" 130 $?
+echo 1 >status.3
+exec 7>&-
+wait $first $turns
+run 4 -d 1 --serve data ./reads again </dev/null
+xnc -d 1 ./waits long >out.5 2>err.5 &
+lost=$!
+programs=5
+await grep -sq waits out.5
+disown $lost
+kill -KILL $lost
+rm out.5 err.5
+run 125 -d 1 ./waits
+xnc -d 2 ./waits long >out.7 2>err.7 &
+programs=7
+await grep -sq waits out.7
+echo 1 >status.7
+down 0
+rm -r data
+replay "several programs"
+replay "several programs, strictly" --sync=strict --cores=1
+ncube record show life.ncr >show
+same "show lists the programs" 7 "$(grep -c ' begins on ' show)"
+check "and how they ended" grep -q 'program 1 has ended with status 4' show
+check "each program's file is there once" [ "$(grep -c ' programs/' show)" = 3 ]
+check "and what it has read" grep -qE '^ +18 +18  input$' show
+(cd elsewhere && ncube replay --program=8 life.ncr >out 2>err)
+same "there is no eighth program" "1 ncube: life.ncr: no program 8: 7 are recorded" "$? $(cat elsewhere/err)"
+status "under gdb" 1 ncube replay --gdb life.ncr
+check "which is said" grep -q 'life.ncr: of a machine that was kept up; ' err
+head -c $(($(wc -c <life.ncr) / 2)) life.ncr >cut.ncr
+status "a cut recording" 1 ncube replay cut.ncr
+check "which is said" grep -q '^ncube: cut.ncr: ' err
+cp life.ncr elsewhere
+ncube replay --sync=strict elsewhere/life.ncr >out 2>err &
+replay=$!
+await grep -sq 'read one' out
+kill -TERM $replay
+wait $replay
+same "a replay that its user ends: status" 143 $?
+same "which leaves no process" "" "$(pgrep -f elsewhere/life.ncr)"
+
+# ---- Full disks, closed pipes, readers that do not read
+
+programs=0
+rm -f out.* err.* status.*
+boot
+run 5 ./writes
+xnc ./writes >/dev/full 2>err.2
+same "a full disk: status" 5 $?
+programs=2
+echo 5 >status.2
+: >out.2
+run 5 ./writes 
+{ xnc ./writes 2>err.4; echo $? >status.4; } | { sleep 0.5; head -c 50000; } >out.4
+programs=4
+same "a closed pipe: status" 141 "$(cat status.4)"
+down 0
+rm out.2
+read_bytes=50000
+replay "full disks and closed pipes"
+read_bytes=
+(cd elsewhere && ncube replay --program=2 life.ncr >out 2>err)
+check "a full disk is full again" cmp err.2 elsewhere/err
+
+# ---- Volumes, and a signal that ends the machine
+
+cat >m.conf <<'END'
+dim = 2;
+front_end = { si = 0; };
+boards = ( { number = 0; io_nodes = (
+    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); }
+); } );
+END
+ncube disk create -m m.conf 16M >/dev/null
+programs=0
+rm -f out.* err.* status.*
+boot m.conf
+run 0 -d 1 ./volume
+run 0 -d 2 ./volume
+xnc -d 1 ./waits long >out.3 2>err.3 &
+programs=3
+await grep -sq waits out.3
+echo 1 >status.3
+kill -TERM $boot
+wait $boot
+same "SIGTERM: the machine's status" 143 $?
+wait
+rm df00.img
+mv m.conf other.conf
+life_status=143
+replay "volumes, and SIGTERM"
+life_status=
+check "the second program has read what the first has written" grep -q '1: of node 1' out.2
+
+# ---- A host program
+
+cp "$examples"/*.[ch] .
+ncc -o searcher searcher.c && cc -I"$build/host/include" -o driver driver.c "$build/host/lib/libnhost.a" || exit 1
+programs=0
+rm -f out.* err.* status.*
+boot -d 2
+./driver 2 60000 >out.1
+same "a host program: status" 0 $?
+run 0 ./turns
+down 0
+rm out.1
+replay "a host program"
+
+# ---- What cannot be recorded
+
+status "with gdb" 2 ncube boot --record=x.ncr --gdb
+status "no such folder" 1 ncube boot --record=none/x.ncr
+ncube boot --record=/dev/full >boot.out 2>boot.err &
+boot=$!
+await grep -sq 'is up' boot.out
+run 0 ./turns
+down 1
+same "a full disk: it is said" "ncube: /dev/full: No space left on device; there is no recording" "$(cat boot.err)"
+
+finish
