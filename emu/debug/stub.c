@@ -29,6 +29,7 @@ enum stub_state {
     STUB_HALTING, /* as soon as nothing moves, gdb is told */
     STUB_STOPPED,
     STUB_LEAVING, /* another machine takes this one's place */
+    STUB_FORWARD, /* nobody looks at the nodes yet (travel.h) */
     STUB_SEEKING, /* on it, the nodes are on their way to a place */
 };
 
@@ -119,6 +120,7 @@ static void gdb_gone(struct stub *s)
     trail_free(&s->target.trail);
     s->repeats = false;
     s->travel.pass = TRAVEL_NOT;
+    s->travel.from = 0;
     target_release_all(&s->target);
     target_choose_nodes(&s->target, true);
     s->state = STUB_IDLE;
@@ -178,6 +180,7 @@ static void let_go(struct stub *s)
     uint32_t nodes = s->target.ops->nodes(s->target.ctx);
 
     trail_clear(&s->target.trail);
+    s->travel.made = TRAVEL_NOT;
     travel_note_breaks(&s->travel, &s->target);
     target_release_ended(&s->target);
     target_pace(&s->target, s->session.go);
@@ -244,10 +247,30 @@ static void find_hits(struct stub *s)
     leave_and_repeat(s);
 }
 
+/* Which node's place a command needs to know. */
+static uint32_t node_of_result(const struct stub *s, enum command_result result)
+{
+    return result == COMMAND_STEP_BACK ? s->session.back : s->session.stopped;
+}
+
+/* Goes to the same place by a pass that has looked at all, if the command needs that. */
+static bool looks_closer(struct stub *s, enum command_result result)
+{
+    if (result != COMMAND_STEP_BACK && result != COMMAND_GO_BACK && result != COMMAND_FIND_HITS)
+        return false;
+    if (s->travel.wish != WISH_NONE || travel_sees(&s->travel, &s->target, node_of_result(s, result)))
+        return false;
+    travel_look_closer(&s->travel, &s->target, s->session.stopped);
+    leave_and_repeat(s);
+    return true;
+}
+
 static void execute(struct stub *s)
 {
     enum command_result result = command_execute(&s->session);
 
+    if (looks_closer(s, result))
+        return;
     if (result == COMMAND_ANSWERED || result == COMMAND_DETACHED)
         send_answer(s);
     if (s->travel.wish != WISH_NONE && (result == COMMAND_GO || result == COMMAND_GO_BACK))
@@ -421,8 +444,13 @@ static bool stand_at_end(struct stub *s)
 {
     if (!target_take_event(&s->target, &s->entered))
         s->entered = (struct target_event){.why = DEBUG_NOT};
+    s->travel.made = s->travel.pass;
     s->travel.pass = TRAVEL_NOT;
     s->stuck = s->entered.why == DEBUG_NOT;
+    if (s->repeats) { /* gdb is there already */
+        tell_stop(s);
+        return true;
+    }
     s->state = STUB_WAITING;
     s->entered_say(s->ctx);
     return true;
@@ -495,6 +523,7 @@ bool stub_turn(struct stub *s, uint32_t running)
     switch (s->state) {
     case STUB_IDLE:
     case STUB_LEAVING:
+    case STUB_FORWARD:
         return false;
     case STUB_WAITING:
         wait_for_gdb(s);
@@ -507,10 +536,47 @@ bool stub_turn(struct stub *s, uint32_t running)
     }
 }
 
-void stub_goes_back(struct stub *s, bool from_end)
+void stub_goes_back(struct stub *s, bool from_end, uint64_t end_cycles, bool closely)
 {
     s->goes_back = true;
+    s->travel.always = closely;
     s->travel.pass = from_end ? TRAVEL_END : TRAVEL_NOT;
+    if (from_end)
+        travel_to_end(&s->travel, end_cycles);
+}
+
+uint64_t stub_forward(const struct stub *s)
+{
+    return s->state == STUB_IDLE || s->state == STUB_LEAVING || s->state == STUB_FORWARD ? s->travel.from : 0;
+}
+
+static void seek(struct stub *s)
+{
+    s->state = STUB_SEEKING;
+    target_look_closely(&s->target);
+    target_pace(&s->target, NULL);
+    target_watch_faults(&s->target, s->fault_pc);
+    travel_start(&s->travel, &s->target);
+}
+
+/* The nodes have run too far: once more, with a look at all. */
+static void miss(struct stub *s)
+{
+    bool repeats = s->repeats;
+
+    travel_miss(&s->travel);
+    leave(s);
+    s->awaits = !repeats;
+}
+
+void stub_look(struct stub *s, uint64_t latest_cycles)
+{
+    if (s->state != STUB_FORWARD)
+        return;
+    if (travel_is_beyond(&s->travel, latest_cycles))
+        miss(s);
+    else
+        seek(s);
 }
 
 bool stub_travels(const struct stub *s)
@@ -520,6 +586,10 @@ bool stub_travels(const struct stub *s)
 
 bool stub_stuck(struct stub *s)
 {
+    if (s->state == STUB_FORWARD) {
+        miss(s);
+        return true;
+    }
     if (s->state == STUB_SEEKING)
         return stand_in_pass(s);
     if (s->state != STUB_RUNNING || s->stuck)
@@ -565,11 +635,13 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
     s->ctx = ctx;
     s->stuck = false;
     target_await_program(&s->target);
+    if (s->travel.from > 0) {
+        s->state = STUB_FORWARD;
+        return;
+    }
     target_pace(&s->target, NULL);
     if (s->travel.pass != TRAVEL_NOT && s->travel.pass != TRAVEL_BEGIN) {
-        s->state = STUB_SEEKING;
-        target_watch_faults(&s->target, fault_pc);
-        travel_start(&s->travel, &s->target);
+        seek(s);
         return;
     }
     s->state = STUB_ENTERING;
@@ -591,6 +663,10 @@ void stub_drop(struct stub *s)
 void stub_end(struct stub *s, int status)
 {
     s->begun = false;
+    if (s->state == STUB_FORWARD) {
+        miss(s);
+        return;
+    }
     if (s->state == STUB_SEEKING && s->travel.pass == TRAVEL_FIND) {
         arrive(s, NULL);
         return;

@@ -19,7 +19,7 @@
  * Where the run can be repeated exactly (stub_goes_back), gdb can go back in it (travel.h):
  *
  *   stopped --> leaving: stub_travels; the machine is ended, and another one is built for the same stub --stub_begin-->
- *   seeking: a place --> stopped, or leaving once more
+ *   (forward: up to shortly before it -->) seeking: a place --> stopped, or leaving once more
  *
  * gdb stays connected, and waits for the answer. The nodes' states at a place are those of every run that stops there.
  *
@@ -41,10 +41,16 @@ struct stub;
 struct stub *stub_new(uint16_t port, int look_ms, char *error, size_t error_bytes);
 void stub_free(struct stub *s);
 
-/* The run can be repeated exactly. `from_end`: it ends in a fault or a deadlock; the first gdb finds it there. */
-void stub_goes_back(struct stub *s, bool from_end);
+/* The run can be repeated exactly. `from_end`: it ends in a fault or a deadlock; the first gdb finds it there. That was
+ * known at end_cycles; 0: when is not known. `closely`: passes look at the nodes all the way; slow, for comparisons. */
+void stub_goes_back(struct stub *s, bool from_end, uint64_t end_cycles, bool closely);
 /* Returns true if the machine is to be ended, and another one to be built and attached, from the run's beginning. */
 bool stub_travels(const struct stub *s);
+
+/* Returns the time up to which the machine is to run as without gdb, before it goes on with stub_look; 0: it is not to.
+ * Then all harts stand, and the scheduler is strict from now on. latest_cycles: the latest clock of a hart. */
+uint64_t stub_forward(const struct stub *s);
+void stub_look(struct stub *s, uint64_t latest_cycles);
 
 /* Writes what the user is to type to connect gdb, for a program. */
 void stub_describe(const struct stub *s, const char *program, char *line, size_t bytes);

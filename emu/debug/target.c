@@ -327,6 +327,20 @@ bool target_place_before(const struct target *t, uint32_t node, struct target_pl
     return p->cycles > 0;
 }
 
+bool target_knows_places(const struct target *t, uint32_t node)
+{
+    const struct trail_point *viewed = trail_viewed(&t->trail, node);
+    const struct debug_hart *d = hart_of(t, node);
+    struct target_place before;
+
+    return !d || ((viewed || d->at > 0) && target_place_before(t, node, &before));
+}
+
+void target_look_closely(struct target *t)
+{
+    t->area->closely = 1;
+}
+
 /* Also of a node that has ended, or has not begun. */
 static struct debug_hart *home_of(const struct target *t, uint32_t node)
 {

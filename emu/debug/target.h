@@ -111,6 +111,11 @@ struct target_place target_shown_place(const struct target *t, uint32_t node);
 /* Finds the place of the instruction before that. False: it is the first. */
 bool target_place_before(const struct target *t, uint32_t node, struct target_place *p);
 
+/* Returns false if it is not known where the node is, or which instruction was before: nobody has looked. */
+bool target_knows_places(const struct target *t, uint32_t node);
+/* From now on each instruction is looked at. To be called while no hart runs. */
+void target_look_closely(struct target *t);
+
 /* Lets all nodes seek a place: until there, breakpoints and watchpoints hold nobody. The place's own node stops there,
  * and, with early_cycles > 0, at each instruction from so long before it on. */
 void target_seek(struct target *t, const struct target_place *p, uint64_t early_cycles);

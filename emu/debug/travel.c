@@ -6,7 +6,10 @@
 
 #include "emu/base/memory.h"
 
-#define TRAIL_CYCLES 10000u /* about 3000 instructions */
+#define TRAIL_CYCLES  10000u  /* about 3000 instructions */
+#define WINDOW_CYCLES 200000u /* 10 ms: longer than interrupts that are handled one after the other, but for floods */
+#define FIND_PART     32u     /* of the run is looked at first, */
+#define FIND_GROWS    8u      /* then so many times as much: the forward part of a pass is some 30 times faster */
 
 static void forget_hits(struct travel *v)
 {
@@ -45,12 +48,53 @@ void travel_note_breaks(struct travel *v, const struct target *t)
     keep(&v->breaks, t);
 }
 
+/* ---- Where a pass begins to look ---- */
+
+static void look_from(struct travel *v, uint64_t cycles, uint64_t before_cycles)
+{
+    v->from = cycles > before_cycles && !v->missed && !v->always ? cycles - before_cycles : 0;
+}
+
+static void look_before_place(struct travel *v)
+{
+    look_from(v, v->place.cycles, v->pass == TRAVEL_TO ? TRAIL_CYCLES + WINDOW_CYCLES : WINDOW_CYCLES);
+}
+
+static void look_for_hits(struct travel *v, uint64_t cycles)
+{
+    look_from(v, v->place.cycles, cycles > WINDOW_CYCLES ? cycles : WINDOW_CYCLES);
+}
+
+bool travel_sees(const struct travel *v, const struct target *t, uint32_t node)
+{
+    return v->from == 0 || target_knows_places(t, node);
+}
+
+void travel_miss(struct travel *v)
+{
+    v->from = 0;
+    v->missed = true;
+}
+
+bool travel_is_beyond(const struct travel *v, uint64_t latest_cycles)
+{
+    return latest_cycles >= v->from + WINDOW_CYCLES;
+}
+
+/* A message has told of it. */
+void travel_to_end(struct travel *v, uint64_t end_cycles)
+{
+    v->pass = TRAVEL_END;
+    look_from(v, end_cycles, 2 * WINDOW_CYCLES);
+}
+
 /* ---- Choosing ---- */
 
 static void seek_begin(struct travel *v)
 {
     v->pass = TRAVEL_BEGIN;
     v->at_begin = true;
+    v->from = 0;
 }
 
 static void seek_hit(struct travel *v, const struct target_hit *h)
@@ -58,6 +102,8 @@ static void seek_hit(struct travel *v, const struct target_hit *h)
     v->pass = TRAVEL_TO;
     v->place = h->place;
     v->event = (struct target_event){.why = h->why, .node = h->place.node, .watch = h->watch};
+    v->missed = false;
+    look_before_place(v);
 }
 
 static bool counts(const struct travel *v, const struct target_hit *h)
@@ -87,10 +133,16 @@ static void choose(struct travel *v, const struct target *t, enum travel_pass pa
     keep(&v->held, t);
     if (!v->breaks)
         keep(&v->breaks, t);
-    v->at_begin = v->calls = v->returns = false;
+    v->at_begin = v->calls = v->returns = v->missed = false;
     v->wish = WISH_NONE;
     v->pass = pass;
     v->place = *p;
+    if (pass == TRAVEL_END)
+        v->from = 0;
+    else if (pass == TRAVEL_FIND)
+        look_for_hits(v, p->cycles / FIND_PART);
+    else
+        look_before_place(v);
     v->event = (struct target_event){.why = DEBUG_STEP, .node = p->node};
 }
 
@@ -112,6 +164,18 @@ void travel_to_view(struct travel *v, const struct target *t)
 
     choose(v, t, TRAVEL_TO, &p);
     v->wish = wish;
+}
+
+/* A node that has stopped without a place stands at the end of the run. */
+void travel_look_closer(struct travel *v, const struct target *t, uint32_t stopped)
+{
+    const struct target_place p = v->made != TRAVEL_NOT ? v->place : target_shown_place(t, stopped);
+    enum travel_pass pass = v->made != TRAVEL_NOT ? v->made : travel_sees(v, t, stopped) ? TRAVEL_TO : TRAVEL_END;
+    enum travel_wish wish = v->wish;
+
+    choose(v, t, pass, &p);
+    v->wish = wish;
+    travel_miss(v);
 }
 
 void travel_to_wish(struct travel *v, const struct target *t)
@@ -153,12 +217,13 @@ void travel_find(struct travel *v, const struct target *t, uint32_t node)
     choose(v, t, TRAVEL_FIND, &p);
     v->returns = true;
     v->present = target_shown_place(t, node);
+    travel_miss(v);
 }
 
 bool travel_knows_hits(const struct travel *v, const struct target *t, uint32_t node, struct target_place *present)
 {
     *present = present_place(t, node);
-    return v->hit && !target_is_before(&v->known, present);
+    return v->hit && v->found_from == 0 && !target_is_before(&v->known, present);
 }
 
 /* ---- A pass ---- */
@@ -181,6 +246,24 @@ static void take_hits(struct travel *v, const struct target *t)
     forget_hits(v);
     v->hits = target_hits(t, &v->hit, &v->lost);
     v->known = v->place;
+    v->found_from = v->from;
+    if (v->lost.cycles < v->from)
+        v->lost = (struct target_place){v->from, UINT32_MAX};
+}
+
+/* The hits before the place have been looked for. */
+static void go_to_hit(struct travel *v)
+{
+    if (v->returns) {
+        v->pass = TRAVEL_TO;
+        v->place = v->present;
+        v->missed = false;
+        look_before_place(v);
+    } else if (!choose_hit(v, &v->place) && v->from > 0) {
+        look_for_hits(v, (v->place.cycles - v->from) * FIND_GROWS);
+    } else if (v->pass == TRAVEL_FIND) {
+        seek_begin(v);
+    }
 }
 
 bool travel_goes_on(struct travel *v, struct target *t)
@@ -189,16 +272,17 @@ bool travel_goes_on(struct travel *v, struct target *t)
         target_copy_breaks(t, v->held);
     if (v->pass == TRAVEL_FIND) {
         take_hits(v, t);
-        v->pass = TRAVEL_TO;
-        v->place = v->returns ? v->present : v->place;
-        if (!v->returns && !choose_hit(v, &v->place))
-            seek_begin(v);
+        go_to_hit(v);
         return true;
     }
     if (v->pass == TRAVEL_TO && v->calls) {
-        travel_step(v, t, v->place.node);
+        if (travel_sees(v, t, v->place.node))
+            travel_step(v, t, v->place.node);
+        else
+            travel_miss(v);
         return true;
     }
+    v->made = v->pass;
     v->pass = TRAVEL_NOT;
     return false;
 }

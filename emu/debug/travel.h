@@ -10,7 +10,10 @@
  *   to a time                ALL: each node stops at its first instruction that is not before it
  *   to the end               END: the nodes run to the first fault, or until nothing moves any more
  *
- * Passes from the beginning, not undone steps: QEMU's plugins cannot write registers.
+ * Passes from the beginning, not undone steps: QEMU's plugins cannot write registers. A pass first goes forward, as a
+ * run without gdb: user code runs ahead, and nobody looks at instructions; up to `from`, shortly before what is sought.
+ * From there on the nodes are in the same places in every run, and all their places are noted. A FIND looks at a part
+ * before the present place, and if there is no hit, another one looks at a longer part.
  */
 #pragma once
 
@@ -45,7 +48,12 @@ struct travel {
     struct target_hit *hit;    /* of the last FIND, in order; NULL: there was none, or its breakpoints were others */
     size_t hits;
     struct target_place known; /* it has all of them up to here, but that */
-    struct target_place lost;  /* those up to here have been lost */
+    struct target_place lost;  /* those up to here have been lost, or not looked for */
+    uint64_t from;             /* the present pass has looked at nothing before; 0: at all */
+    enum travel_pass made;     /* the nodes stand where this pass has led them; TRAVEL_NOT: they have gone on since */
+    uint64_t found_from;       /* `from` of the last FIND */
+    bool always;               /* each pass looks at all */
+    bool missed;               /* a pass has found its nodes beyond the place, so this one looks at all */
 };
 
 void travel_free(struct travel *v);
@@ -65,6 +73,18 @@ void travel_to_wish(struct travel *v, const struct target *t);
  * those of v->hit that are before *present. */
 void travel_find(struct travel *v, const struct target *t, uint32_t node);
 bool travel_knows_hits(const struct travel *v, const struct target *t, uint32_t node, struct target_place *present);
+
+/* Returns false if the last pass does not know where the node is, or which instruction was before: it has begun to look
+ * when the node was in the kernel already. travel_look_closer chooses to be at the same place, at which the node
+ * `stopped` has stopped, after a look at all. */
+bool travel_sees(const struct travel *v, const struct target *t, uint32_t node);
+void travel_look_closer(struct travel *v, const struct target *t, uint32_t stopped);
+/* The nodes are beyond what is sought: the same pass, with a look at all. */
+void travel_miss(struct travel *v);
+/* Whether they are, if the latest has that clock. */
+bool travel_is_beyond(const struct travel *v, uint64_t latest_cycles);
+/* The pass END: how the run ends is known at that time; 0: it is not known when. */
+void travel_to_end(struct travel *v, uint64_t end_cycles);
 
 /* Begins the pass on the nodes of a new machine, which have not begun. */
 void travel_start(struct travel *v, struct target *t);

@@ -357,6 +357,15 @@ static void trace_failure(struct machine *m)
         tracing_say_end(m, TRACE_END_FAULT, sched_now(m->sched), j->why);
 }
 
+/* For who replays it under gdb. */
+static void note_failure(struct machine *m)
+{
+    const struct job *j = front_first_job(m->front);
+
+    if (m->failed_cycles == 0 && j && j->faulted)
+        m->failed_cycles = sched_now(m->sched);
+}
+
 static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n)
 {
     struct machine *m = ctx;
@@ -365,6 +374,8 @@ static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *
         trace_exit(m, from, bytes, n);
     front_receive(m->front, from, tag, bytes, n);
     trace_failure(m);
+    if (TAG_TYPE(tag) == N_EXIT)
+        note_failure(m);
 }
 
 static void on_arrived(void *ctx, uint32_t node, const struct ncu_cause *c)
@@ -521,8 +532,8 @@ void machine_start_models(struct machine *m)
         m->sched_ops.stands = cores_stand;
     else if (m->checking)
         m->sched_ops.stands = checking_stands;
-    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, lookahead_cycles(m), m->options->strict,
-                         &m->sched_ops, m);
+    bool strict = m->options->strict || (m->options->gdb_goes_back && debugger_forward(m) == 0);
+    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, lookahead_cycles(m), strict, &m->sched_ops, m);
     rely_on_kernel(m);
     m->calls = m->options->statistics ? stats_calls_new(m->nodes) : NULL;
     m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &ncu_ops, m, m->trace, m->config.fault,

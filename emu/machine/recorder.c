@@ -200,7 +200,7 @@ int recorder_end(struct machine *m, int status)
     if (!recording_is_written(r) || !m->sched)
         return 0;
     const struct job *j = front_first_job(m->front);
-    json_t *end = json_pack("{s:i, s:I, s:b}", "status", status, "cycles", (json_int_t)sched_now(m->sched), "fault",
-                            j && j->faulted);
+    json_t *end = json_pack("{s:i, s:I, s:b, s:I}", "status", status, "cycles", (json_int_t)sched_now(m->sched),
+                            "fault", j && j->faulted, "failed", (json_int_t)m->failed_cycles);
     return recording_close(r, end, error) < 0 ? machine_complain(m, "%s", error) : 0;
 }

@@ -42,8 +42,9 @@ int replaying_run(struct run_options *o, struct replayer *p)
     int status;
 
     o->machine.gdb_goes_back = &stub;
-    o->machine.strict |= o->machine.gdb;
     o->machine.gdb_from_end = ends_badly(o->machine.recording);
+    o->machine.gdb_end_cycles =
+        (uint64_t)json_integer_value(json_object_get(recording_end(o->machine.recording), "failed"));
     while ((status = run_program(o)) == RUN_AGAIN)
         if (take_again(o, p) < 0) {
             status = RUN_FAILED;

@@ -114,6 +114,8 @@ static void report_signal(struct machine *m, const struct job *j, int signal)
 /* A program that is stuck because one of its nodes has died did not cause the deadlock itself. */
 static int end_stuck(struct run *r)
 {
+    r->machine.failed_cycles = sched_now(r->machine.sched);
+
     struct machine *m = &r->machine;
     const struct job *j = front_find_job(m->front, r->job);
     const struct fault *dead = machine_find_dead_node(m, j);
@@ -220,13 +222,30 @@ static const struct recorded_signal *recorded_signal(const struct run *r)
     return s && s->round == r->round ? s : NULL;
 }
 
+/* Before gdb looks at what it has come back for. */
+static enum sched_end run_forward(struct run *r, uint64_t limit_cycles)
+{
+    struct machine *m = &r->machine;
+    uint64_t forward_cycles = debugger_forward(m);
+
+    if (forward_cycles == 0 || forward_cycles >= limit_cycles)
+        return SCHED_LIMIT;
+    enum sched_end end = machine_run(m, forward_cycles);
+    if (end == SCHED_LIMIT)
+        debugger_look(m);
+    return end;
+}
+
 /* In a replay, lets the machine run to where the recorded run has got a signal. */
 static enum sched_end run_round(struct run *r)
 {
     struct machine *m = &r->machine;
     const struct recorded_signal *s = recorded_signal(r);
-    uint64_t limit_cycles = r->options->limit_cycles;
-    enum sched_end end = machine_run(m, s && s->cycles < limit_cycles ? s->cycles : limit_cycles);
+    uint64_t limit_cycles = s && s->cycles < r->options->limit_cycles ? s->cycles : r->options->limit_cycles;
+    enum sched_end end = run_forward(r, limit_cycles);
+
+    if (end == SCHED_LIMIT)
+        end = machine_run(m, limit_cycles);
 
     if (recording_is_written(recording_of(r)) && end == SCHED_STOPPED && signals_end() != 0)
         recording_note_signal(recording_of(r),

@@ -109,7 +109,7 @@ static bool is_asked(const struct debug_hart *d)
 {
     const struct debug_area *a = debug.area;
 
-    return __atomic_load_n(&d->hold, __ATOMIC_RELAXED) ||
+    return __atomic_load_n(&a->closely, __ATOMIC_RELAXED) || __atomic_load_n(&d->hold, __ATOMIC_RELAXED) ||
            (d->watched && (a->breaks > 0 || a->watches > 0 || d->step != DEBUG_GO || d->seek > 0));
 }
 
@@ -306,11 +306,7 @@ void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, bool wai
         translate_few(insn, kernel, rest_cycles);
         return;
     }
-    if (debug.where == SLOT_DEBUG_ASKED)
-        translate_asked(insn, kernel, waits, what);
-    else
-        qemu_plugin_register_vcpu_insn_exec_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
-                                               what);
+    translate_asked(insn, kernel, waits, what);
     qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 

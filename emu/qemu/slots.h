@@ -46,7 +46,6 @@ enum slot_debug {
     SLOT_NO_DEBUG,
     SLOT_DEBUG_KERNEL, /* at debug_area.trap_pc of the kernel and at break_pc, set before the cabinets start */
     SLOT_DEBUG_ASKED,  /* before each instruction while ncube asks for it, and where the kernel begins and waits */
-    SLOT_DEBUG_ALL,    /* before each instruction */
 };
 
 #define SLOT_PLACED_CYCLES 20000u /* reading registers costs the host no less than marks do */

@@ -56,7 +56,8 @@ struct machine_options { /* they outlive the machine */
     bool gdb;                    /* a program can be debugged, */
     uint16_t gdb_port;           /* on this port; 0: any free one */
     struct stub **gdb_goes_back; /* it may go back, by further machines: where its stub is meanwhile; NULL: it cannot */
-    bool gdb_from_end;           /* and finds the program at the end of its run */
+    bool gdb_from_end;           /* and finds the program at the end of its run, */
+    uint64_t gdb_end_cycles;     /* which was known at that virtual time; 0: when is not known */
     bool check;                  /* tells at the end what went wrong in silence (emu/watch/checking.h) */
     const char *core_dir;        /* folder for core files; NULL: none */
     const char *record;          /* the command line's file for a recording */
@@ -109,6 +110,7 @@ struct machine {
     bool gdb_next;             /* the next program is to wait for gdb */
     bool gdb_kills;            /* gdb's user has asked for the program's end */
     uint64_t running_va;       /* unread.c: Vertex's proc_running; 0: not looked for */
+    uint64_t failed_cycles;    /* when the fault of the program, or the deadlock, was known; 0: there was none */
     bool end_told;             /* the trace knows how the run has failed */
     bool stuck;                /* a deadlock has been reported: the statistics include what each node waits for */
     bool failed;               /* and the line has been printed */

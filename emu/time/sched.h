@@ -150,6 +150,12 @@ void sched_rely_on(struct sched *s, const struct sched_quiet *quiet);
  * harts that wait for another one, which a debugger has stopped, stand in the same places in every run. */
 void sched_keep_close(struct sched *s, bool close);
 
+/* From now on as in strict mode, for good. To be called after SCHED_LIMIT. */
+void sched_be_strict(struct sched *s);
+/* Returns the latest clock of a hart. User code that has run ahead to a limit may get later than that by the interrupts
+ * that were handled before it. */
+uint64_t sched_latest_clock(const struct sched *s);
+
 /* Runs the machine until one of the ends above. The first call expects all harts stopped at SLOT_START; a further call
  * continues where the last one ended. Between calls, after SCHED_FINISHED or SCHED_DEADLOCK, the caller may add events
  * that are not earlier than sched_now and give no cause to a hart within the lookahead. Nothing later than the limit

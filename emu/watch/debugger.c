@@ -27,7 +27,7 @@ int debugger_open(struct machine *m)
     if (!m->stub)
         return machine_complain(m, "%s", m->error);
     if (m->options->gdb_goes_back)
-        stub_goes_back(m->stub, m->options->gdb_from_end);
+        stub_goes_back(m->stub, m->options->gdb_from_end, m->options->gdb_end_cycles, m->options->strict);
     return 0;
 }
 
@@ -37,8 +37,20 @@ int debugger_prepare(struct machine *m)
 
     if (!area)
         return 0;
-    m->harts.control->debug = m->options->gdb_goes_back ? SLOT_DEBUG_ALL : SLOT_DEBUG_ASKED;
+    m->harts.control->debug = SLOT_DEBUG_ASKED;
+    area->closely = m->options->gdb_goes_back && debugger_forward(m) == 0;
     return debugged_find_symbol(m, "trap_entry", &area->trap_pc) | debugged_find_symbol(m, "trap_fault", &area->end_pc);
+}
+
+uint64_t debugger_forward(const struct machine *m)
+{
+    return m->stub ? stub_forward(m->stub) : 0;
+}
+
+void debugger_look(struct machine *m)
+{
+    sched_be_strict(m->sched);
+    stub_look(m->stub, sched_latest_clock(m->sched));
 }
 
 void debugger_attach(struct machine *m)

@@ -12,6 +12,10 @@
 int debugger_open(struct machine *m);
 /* Makes the cabinets' harts stoppable; before they start. Returns 0, or -1. */
 int debugger_prepare(struct machine *m);
+/* Returns up to where the machine is to run as without gdb (emu/debug/stub.h: stub_forward), 0: nowhere. After
+ * SCHED_LIMIT at that time, debugger_look begins to look at the nodes. */
+uint64_t debugger_forward(const struct machine *m);
+void debugger_look(struct machine *m);
 /* Connects the stub with the machine, whose models exist. */
 void debugger_attach(struct machine *m);
 

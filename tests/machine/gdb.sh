@@ -23,7 +23,7 @@ begin_gdb() {
 
 # gdb COMMAND...: executes them; output to gdb.out
 gdb() {
-    local words=(-ex 'set style enabled off' -ex 'set width 0' -ex "target remote :$port")
+    local words=(-ex 'set remotetimeout 100' -ex 'set style enabled off' -ex 'set width 0' -ex "target remote :$port")
     for command in "$@"; do
         words+=(-ex "echo [$command]\\n" -ex "$command")
     done

@@ -127,6 +127,63 @@ check "a time" awk '$1 == "node" && $2 == 0 && $4 == "at" && $5 >= 0.001 { found
 says "no time" '^give a virtual time in seconds'
 says "nothing read" '^this node has read no message yet'
 
+# ---- A longer run: passes go forward to shortly before what is sought. The places, registers and hits are those of
+# passes that look at the nodes all the way. Node 3 waits in the kernel all the time, node 1 faults.
+
+cat >long.c <<'END'
+#include <nself.h>
+#include <stddef.h>
+volatile long turns, arrivals;
+__attribute__((noinline)) void seldom(int turn) { turns = turn; }
+static int await(int type)
+{
+    int from = -1, value;
+    nread((char *)&value, sizeof value, &from, &type, NULL);
+    return value;
+}
+int main(void)
+{
+    int node, process, host, dim;
+    whoami(&node, &process, &host, &dim);
+    if (node == 3)
+        return await(9);
+    for (int i = 0; i < 60; i++) {
+        for (volatile int k = 0; k < 2000 * (node + 1); k++)
+            ;
+        if (node == 0 && (i == 11 || i == 40))
+            seldom(i);
+        for (int k = 0; k < 3; k++)
+            if (k != node)
+                nwrite((char *)&i, sizeof i, k, 5, NULL);
+        arrivals += await(5) + await(5);
+    }
+    if (node == 1)
+        *(volatile int *)0 = 1;
+    return 0;
+}
+END
+"$build/bin/ncc" -g -O1 -o long long.c || exit 1
+record 1 -d 2 ./long
+short=$debugged
+debugged=./long
+goes_back() { # OPTION...: some of everything
+    replay "$@"
+    gdb 'info threads' 'info registers' 'reverse-stepi' 'info registers' 'break seldom' 'reverse-continue' 'backtrace' \
+        'info registers' 'info threads' 'thread 4' 'reverse-stepi' 'info registers' 'thread 3' 'reverse-stepi' 'stepi' \
+        'info registers' 'reverse-continue' 'print turns' 'monitor when' 'delete' 'thread 2' 'watch arrivals' \
+        'reverse-continue' 'monitor goto 0.3' 'continue' 'info threads' 'info registers' 'monitor origin' \
+        'reverse-continue' 'info registers' 'backtrace' 'delete' 'continue' 'continue'
+    as_recorded "a longer run $*" 1
+    grep -v -e 'Reading ' -e "$port" gdb.out >"$where"
+}
+where=forward.out
+goes_back
+where=closely.out
+goes_back --sync=strict
+check "forward, as with a look at all" cmp forward.out closely.out
+debugged=$short
+record 0 -d 1 "$debugged"
+
 # ---- Ends in the middle of a pass
 
 cabinets() { # its QEMUs
