@@ -120,7 +120,7 @@ static void gdb_gone(struct stub *s)
     trail_free(&s->target.trail);
     s->repeats = false;
     s->travel.pass = TRAVEL_NOT;
-    s->travel.from = 0;
+    s->travel.from = s->travel.closely = 0;
     target_release_all(&s->target);
     target_choose_nodes(&s->target, true);
     s->state = STUB_IDLE;
@@ -547,7 +547,7 @@ void stub_goes_back(struct stub *s, bool from_end, uint64_t end_cycles, bool clo
 
 uint64_t stub_forward(const struct stub *s)
 {
-    return s->state == STUB_IDLE || s->state == STUB_LEAVING || s->state == STUB_FORWARD ? s->travel.from : 0;
+    return s->state == STUB_IDLE || s->state == STUB_LEAVING || s->state == STUB_FORWARD ? travel_stage(&s->travel) : 0;
 }
 
 static void seek(struct stub *s)
@@ -575,7 +575,7 @@ void stub_look(struct stub *s, uint64_t latest_cycles)
         return;
     if (travel_is_beyond(&s->travel, latest_cycles))
         miss(s);
-    else
+    else if (travel_next_stage(&s->travel, &s->target))
         seek(s);
 }
 
@@ -635,8 +635,9 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
     s->ctx = ctx;
     s->stuck = false;
     target_await_program(&s->target);
-    if (s->travel.from > 0) {
+    if (s->travel.closely > 0) {
         s->state = STUB_FORWARD;
+        travel_prepare(&s->travel, &s->target);
         return;
     }
     target_pace(&s->target, NULL);

@@ -48,7 +48,8 @@ void stub_goes_back(struct stub *s, bool from_end, uint64_t end_cycles, bool clo
 bool stub_travels(const struct stub *s);
 
 /* Returns the time up to which the machine is to run as without gdb, before it goes on with stub_look; 0: it is not to.
- * Then all harts stand, and the scheduler is strict from now on. latest_cycles: the latest clock of a hart. */
+ * Then all harts stand. latest_cycles: the latest clock of a hart. If there
+ * is no further time then, the scheduler must be strict from now on. */
 uint64_t stub_forward(const struct stub *s);
 void stub_look(struct stub *s, uint64_t latest_cycles);
 

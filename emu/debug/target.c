@@ -374,6 +374,18 @@ void target_seek_all(struct target *t, const struct target_place *p, bool faults
     seek_each(t, p, faults ? SEEK_FAULTS : SEEK_STOPS);
 }
 
+void target_scan(struct target *t, const struct target_place *p)
+{
+    t->area->placed = 1;
+    seek_each(t, p, SEEK_PASSES);
+}
+
+void target_seek_on(struct target *t)
+{
+    for (uint32_t node = 0; node < t->ops->nodes(t->ctx); node++)
+        home_of(t, node)->seek_stops = SEEK_STOPS;
+}
+
 /* What is about to be overwritten. Text that cannot be read is no store. */
 static void find_old(const struct target *t, uint32_t node, struct trail_point *p)
 {

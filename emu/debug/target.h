@@ -124,6 +124,10 @@ void target_seek(struct target *t, const struct target_place *p, uint64_t early_
 void target_seek_all(struct target *t, const struct target_place *p, bool faults);
 /* Adds the place of a node, which is stopped there, to the trail. */
 void target_add_to_trail(struct target *t, uint32_t node);
+/* Lets all nodes note what they would stop for before the place, and stop for nothing, until target_seek_on: then they
+ * stop there. If the program is not loaded yet, they find breakpoints and watchpoints without looking closely. */
+void target_scan(struct target *t, const struct target_place *p);
+void target_seek_on(struct target *t);
 void target_end_seek(struct target *t);
 /* Copies the hits that the nodes have noted and kept, in the order of their places. Returns how many; the caller frees
  * the list. *lost is the place of the last one that was not kept, cycles = 0: none. */

@@ -53,6 +53,8 @@ void travel_note_breaks(struct travel *v, const struct target *t)
 static void look_from(struct travel *v, uint64_t cycles, uint64_t before_cycles)
 {
     v->from = cycles > before_cycles && !v->missed && !v->always ? cycles - before_cycles : 0;
+    v->closely = v->from;
+    v->scans = false;
 }
 
 static void look_before_place(struct travel *v)
@@ -62,23 +64,64 @@ static void look_before_place(struct travel *v)
 
 static void look_for_hits(struct travel *v, uint64_t cycles)
 {
+    uint64_t last = v->place.cycles > WINDOW_CYCLES ? v->place.cycles - WINDOW_CYCLES : 0;
+
     look_from(v, v->place.cycles, cycles > WINDOW_CYCLES ? cycles : WINDOW_CYCLES);
+    if (!v->missed && !v->always && last > v->from)
+        v->closely = last;
+}
+
+uint64_t travel_stage(const struct travel *v)
+{
+    return v->from > 0 && !v->scans ? v->from : v->closely;
+}
+
+static bool has_scan(const struct travel *v)
+{
+    return v->pass == TRAVEL_FIND && v->closely > v->from;
+}
+
+/* Where user code does not run ahead, each place is a clock that it has in every run. */
+static void scan(const struct travel *v, struct target *t)
+{
+    if (v->scans)
+        target_pace(t, NULL);
+    target_scan(t, &v->place);
+}
+
+void travel_prepare(struct travel *v, struct target *t)
+{
+    v->scans = v->from == 0;
+    if (!has_scan(v))
+        return;
+    target_copy_breaks(t, v->breaks);
+    scan(v, t);
+}
+
+bool travel_next_stage(struct travel *v, struct target *t)
+{
+    bool last = v->scans || !has_scan(v);
+
+    v->scans = true;
+    if (!last)
+        scan(v, t);
+    return last;
 }
 
 bool travel_sees(const struct travel *v, const struct target *t, uint32_t node)
 {
-    return v->from == 0 || target_knows_places(t, node);
+    return v->closely == 0 || target_knows_places(t, node);
 }
 
 void travel_miss(struct travel *v)
 {
-    v->from = 0;
+    v->from = v->closely = 0;
     v->missed = true;
 }
 
 bool travel_is_beyond(const struct travel *v, uint64_t latest_cycles)
 {
-    return latest_cycles >= v->from + WINDOW_CYCLES;
+    return !v->scans && latest_cycles >= v->from + WINDOW_CYCLES;
 }
 
 /* A message has told of it. */
@@ -94,7 +137,7 @@ static void seek_begin(struct travel *v)
 {
     v->pass = TRAVEL_BEGIN;
     v->at_begin = true;
-    v->from = 0;
+    v->from = v->closely = 0;
 }
 
 static void seek_hit(struct travel *v, const struct target_hit *h)
@@ -138,7 +181,7 @@ static void choose(struct travel *v, const struct target *t, enum travel_pass pa
     v->pass = pass;
     v->place = *p;
     if (pass == TRAVEL_END)
-        v->from = 0;
+        v->from = v->closely = 0;
     else if (pass == TRAVEL_FIND)
         look_for_hits(v, p->cycles / FIND_PART);
     else
@@ -234,6 +277,10 @@ void travel_start(struct travel *v, struct target *t)
 
     if (v->pass == TRAVEL_END)
         return;
+    if (has_scan(v)) {
+        target_seek_on(t);
+        return;
+    }
     target_copy_breaks(t, v->pass == TRAVEL_FIND ? v->breaks : v->held);
     if (v->pass == TRAVEL_TO)
         target_seek(t, &v->place, leaves_trail ? TRAIL_CYCLES : 0);

@@ -13,7 +13,9 @@
  * Passes from the beginning, not undone steps: QEMU's plugins cannot write registers. A pass first goes forward, as a
  * run without gdb: user code runs ahead, and nobody looks at instructions; up to `from`, shortly before what is sought.
  * From there on the nodes are in the same places in every run, and all their places are noted. A FIND looks at a part
- * before the present place, and if there is no hit, another one looks at a longer part.
+ * before the present place, and if there is no hit, another one looks at a longer part: without
+ * running ahead, but only at breakpoints and accesses to what is watched, which the plugin knows before it translates
+ * the program.
  */
 #pragma once
 
@@ -49,7 +51,9 @@ struct travel {
     size_t hits;
     struct target_place known; /* it has all of them up to here, but that */
     struct target_place lost;  /* those up to here have been lost, or not looked for */
-    uint64_t from;             /* the present pass has looked at nothing before; 0: at all */
+    uint64_t from;             /* the present pass has noted nothing before, */
+    uint64_t closely;          /* and has not looked at each instruction before; 0: it has looked at all */
+    bool scans;                /* it has come to `from` */
     enum travel_pass made;     /* the nodes stand where this pass has led them; TRAVEL_NOT: they have gone on since */
     uint64_t found_from;       /* `from` of the last FIND */
     bool always;               /* each pass looks at all */
@@ -86,6 +90,13 @@ bool travel_is_beyond(const struct travel *v, uint64_t latest_cycles);
 /* The pass END: how the run ends is known at that time; 0: it is not known when. */
 void travel_to_end(struct travel *v, uint64_t end_cycles);
 
+/* Returns the time of the next stage of the pass, before which nodes are not looked at closely: up to `from` they run
+ * ahead, up to `closely` they do not. 0: the last stage has come. */
+uint64_t travel_stage(const struct travel *v);
+/* The program is about to be loaded: prepares a pass that has stages. */
+void travel_prepare(struct travel *v, struct target *t);
+/* The nodes have come to travel_stage. Returns true if that was the last one: travel_start follows. */
+bool travel_next_stage(struct travel *v, struct target *t);
 /* Begins the pass on the nodes of a new machine, which have not begun. */
 void travel_start(struct travel *v, struct target *t);
 /* The pass is over. Returns true if another one is to be made. */

@@ -226,13 +226,13 @@ static const struct recorded_signal *recorded_signal(const struct run *r)
 static enum sched_end run_forward(struct run *r, uint64_t limit_cycles)
 {
     struct machine *m = &r->machine;
-    uint64_t forward_cycles = debugger_forward(m);
+    enum sched_end end = SCHED_LIMIT;
 
-    if (forward_cycles == 0 || forward_cycles >= limit_cycles)
-        return SCHED_LIMIT;
-    enum sched_end end = machine_run(m, forward_cycles);
-    if (end == SCHED_LIMIT)
-        debugger_look(m);
+    for (uint64_t stage; end == SCHED_LIMIT && (stage = debugger_forward(m)) > 0 && stage < limit_cycles;) {
+        end = machine_run(m, stage);
+        if (end == SCHED_LIMIT)
+            debugger_look(m);
+    }
     return end;
 }
 

@@ -109,6 +109,7 @@ struct debug_watch {
 
 struct debug_area {
     uint32_t closely;   /* each hart looks before each instruction: all places are known; changed while none runs */
+    uint32_t placed;    /* breaks and watches were there before the program: harts find them without looking closely */
     uint32_t attention; /* 0: there are no breakpoints or watches, and no hart is to stop */
     uint32_t stopped;   /* harts in debug stops */
     uint32_t breaks, watches;

@@ -110,7 +110,7 @@ static bool is_asked(const struct debug_hart *d)
     const struct debug_area *a = debug.area;
 
     return __atomic_load_n(&a->closely, __ATOMIC_RELAXED) || __atomic_load_n(&d->hold, __ATOMIC_RELAXED) ||
-           (d->watched && (a->breaks > 0 || a->watches > 0 || d->step != DEBUG_GO || d->seek > 0));
+           (d->watched && (d->step != DEBUG_GO || (!a->placed && (a->breaks > 0 || a->watches > 0 || d->seek > 0))));
 }
 
 void plugin_debug_ask(unsigned hart)
@@ -241,10 +241,19 @@ static void note_access(struct debug_hart *d, uint64_t address)
     watch_hit = true;
 }
 
-static void accessed(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+/* Of an instruction of user code that has not been looked at. */
+static void note_unseen_place(unsigned hart, struct debug_hart *d, const void *what)
+{
+    uint64_t at = debug.ops->cycles(hart) - packed_rest(what);
+
+    if (d->at != at)
+        note_place(d, packed_pc(what), at);
+}
+
+/* what: of user code. */
+static void accessed(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address, void *what)
 {
     struct debug_hart *d = &debug.hart[hart];
-    (void)userdata;
 
     if (debug.area->watches == 0 || !d->watched)
         return;
@@ -252,8 +261,11 @@ static void accessed(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address
     for (uint32_t k = 0; k < debug.area->watches; k++) {
         const struct debug_watch *w = &debug.area->watch[k];
 
-        if (is_watched(w, address, bytes, qemu_plugin_mem_is_store(info)))
-            note_access(d, address > w->low ? address : w->low);
+        if (!is_watched(w, address, bytes, qemu_plugin_mem_is_store(info)))
+            continue;
+        if (what)
+            note_unseen_place(hart, d, what);
+        note_access(d, address > w->low ? address : w->low);
     }
 }
 
@@ -284,15 +296,26 @@ static void translate_few(struct qemu_plugin_insn *insn, bool kernel, uint32_t r
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_error, QEMU_PLUGIN_CB_R_REGS, what);
 }
 
+/* Where user code calls the kernel, which may access what is watched for it. */
+static bool is_system_call(const struct qemu_plugin_insn *insn)
+{
+    uint32_t bits = 0;
+
+    return qemu_plugin_insn_data(insn, &bits, sizeof bits) == sizeof bits && bits == 0x73;
+}
+
 /* With SLOT_DEBUG_ASKED; what a hart shows while it waits must be known always, and a fault is the program's end. */
 static void translate_asked(struct qemu_plugin_insn *insn, bool kernel, bool waits, void *what)
 {
     uint64_t pc = qemu_plugin_insn_vaddr(insn);
+    bool is_placed = !kernel && debug.area->placed && (is_break(debug.area, pc) || is_system_call(insn));
 
     if (kernel && pc == debug.area->trap_pc)
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_trap, QEMU_PLUGIN_CB_R_REGS, what);
     else if (waits || (kernel && pc == debug.area->end_pc))
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, what);
+    else if (is_placed)
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_user, QEMU_PLUGIN_CB_R_REGS, what);
     else
         qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
                                                     QEMU_PLUGIN_COND_NE, debug.looks, 0, what);
@@ -307,7 +330,7 @@ void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, bool wai
         return;
     }
     translate_asked(insn, kernel, waits, what);
-    qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+    qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, kernel ? NULL : what);
 }
 
 void plugin_debug_at_block(unsigned hart, uint64_t pc)

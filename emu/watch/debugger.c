@@ -49,8 +49,9 @@ uint64_t debugger_forward(const struct machine *m)
 
 void debugger_look(struct machine *m)
 {
-    sched_be_strict(m->sched);
     stub_look(m->stub, sched_latest_clock(m->sched));
+    if (debugger_forward(m) == 0)
+        sched_be_strict(m->sched);
 }
 
 void debugger_attach(struct machine *m)

@@ -27,7 +27,7 @@ gdb() {
     for command in "$@"; do
         words+=(-ex "echo [$command]\\n" -ex "$command")
     done
-    timeout 60 gdb-multiarch -nx -batch "${words[@]}" "$debugged" >gdb.out 2>&1
+    timeout 110 gdb-multiarch -nx -batch "${words[@]}" "$debugged" >gdb.out 2>&1
 }
 
 # end NAME STATUS OUTPUT: the run ends, with that status and that output

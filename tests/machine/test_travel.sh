@@ -134,11 +134,13 @@ cat >long.c <<'END'
 #include <nself.h>
 #include <stddef.h>
 volatile long turns, arrivals;
+int sender;
 __attribute__((noinline)) void seldom(int turn) { turns = turn; }
 static int await(int type)
 {
-    int from = -1, value;
-    nread((char *)&value, sizeof value, &from, &type, NULL);
+    int value;
+    sender = -1;
+    nread((char *)&value, sizeof value, &sender, &type, NULL);
     return value;
 }
 int main(void)
@@ -147,10 +149,10 @@ int main(void)
     whoami(&node, &process, &host, &dim);
     if (node == 3)
         return await(9);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 40; i++) {
         for (volatile int k = 0; k < 2000 * (node + 1); k++)
             ;
-        if (node == 0 && (i == 11 || i == 40))
+        if (node == 0 && (i == 7 || i == 27))
             seldom(i);
         for (int k = 0; k < 3; k++)
             if (k != node)
@@ -169,9 +171,13 @@ debugged=./long
 goes_back() { # OPTION...: some of everything
     replay "$@"
     gdb 'info threads' 'info registers' 'reverse-stepi' 'info registers' 'break seldom' 'reverse-continue' 'backtrace' \
-        'info registers' 'info threads' 'thread 4' 'reverse-stepi' 'info registers' 'thread 3' 'reverse-stepi' 'stepi' \
+        'info registers' 'delete' 'watch turns' 'reverse-continue' 'info registers' 'delete' 'break seldom' \
+        'reverse-continue' 'print arrivals' 'delete' 'watch turns' 'continue' 'continue' 'reverse-continue' \
+        'print arrivals' 'delete' 'watch sender' 'reverse-continue' 'info registers' 'reverse-continue' \
+        'info registers' 'delete' 'break seldom' 'info threads' 'thread 4' 'reverse-stepi' 'info registers' \
+        'thread 3' 'reverse-stepi' 'stepi' \
         'info registers' 'reverse-continue' 'print turns' 'monitor when' 'delete' 'thread 2' 'watch arrivals' \
-        'reverse-continue' 'monitor goto 0.3' 'continue' 'info threads' 'info registers' 'monitor origin' \
+        'reverse-continue' 'monitor goto 0.2' 'continue' 'info threads' 'info registers' 'monitor origin' \
         'reverse-continue' 'info registers' 'backtrace' 'delete' 'continue' 'continue'
     as_recorded "a longer run $*" 1
     grep -v -e 'Reading ' -e "$port" gdb.out >"$where"
