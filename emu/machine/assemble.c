@@ -346,7 +346,7 @@ static int start_harts(struct machine *m)
     if (harts_init(&m->harts, slots, m->options->processors) != 0)
         return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;
-    if (m->options->harts != MACHINE_HARTS_THREADS && fiber_possible())
+    if (m->options->harts == MACHINE_HARTS_TURNS || (m->options->harts != MACHINE_HARTS_THREADS && fiber_pays()))
         harts_take_turns(&m->harts, t->nodes_per_cabinet + 1);
     if (debugger_prepare(m) != 0 || cores_prepare(m) != 0 || checking_open(m) != 0)
         return -1;

@@ -214,6 +214,7 @@ int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped
 {
     uint32_t n = slots_carriers(c, harts);
 
+    fiber_init();
     turns.control = c;
     turns.first = first;
     turns.stopped = stopped;
