@@ -22,7 +22,8 @@
 #   make study        speed-up of channel-disjoint routings on a 10-cube
 #   make figures      every virtual time of README, docs/ and manual pages, measured and written there
 #   make pictures     the pictures of README.md, by chromium
-#   make bench    the figures of docs/performance.md, on this host (ROWS=name,... LARGE=1 RUNS=n)
+#   make bench    the figures of docs/performance.md, on this host (ROWS=name,... LARGE=1 RUNS=n), also those of
+#                 another build (AGAINST=BUILD)
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make sched PLAYS=n   random plays of harts without QEMU for the scheduler (FIRST=seed)
 #   make pipes SEEDS=n   parallel pipes give what files give, for n random pairs of mappings (FIRST=seed)

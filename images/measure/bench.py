@@ -4,6 +4,7 @@ the figure, and the aim. Host times: nothing of this is kept.
 ROWS=NAME,...    only these rows; a name may be a pattern, as jacobi_*
 LARGE=1          also those that take minutes or GB of memory, unless ROWS names them anyway
 RUNS=N           best of N runs (default 3)
+AGAINST=BUILD    another build, such as an older one: each row is measured by both in turn, with the same programs
 SHORT=1          all in small: shows that each row can be measured, its figures mean nothing
 
 What is compared runs in turn, so that both sides meet the same host. Other work on the host makes all figures worse;
@@ -39,8 +40,11 @@ class Times:
 
 
 class Bench:
-    def __init__(self, build, runs, work):
-        self.build, self.runs, self.work = build, runs, work
+    """Measures with a build; with a twin of another build in turn, which is then asked for the same figures."""
+
+    def __init__(self, build, runs, work, twin=None):
+        self.build, self.runs, self.work, self.twin = build, runs, work, twin
+        self.measured = []  # by the twin's twin
         self.ncube = build + "/bin/ncube"
         self.hello = build + "/examples/hello"
 
@@ -60,13 +64,26 @@ class Bench:
     def best(self, *commands):
         """The times of commands that run in turn."""
         commands = [[str(word) for word in argv] for argv in commands]
-        times = [Times() for _ in commands]
-        for _ in range(self.runs):
-            for each_times, argv in zip(times, commands):
-                self.timed(each_times, argv)
+        times = self.measured.pop(0) if self.measured else self.measure(commands)
         return times if len(times) > 1 else times[0]
 
+    def measure(self, commands):
+        sides = [(self, commands)]
+        if self.twin:
+            sides.append((self.twin, [[word.replace(self.build, self.twin.build) for word in argv]
+                                      for argv in commands]))
+        times = [[Times() for _ in commands] for _ in sides]
+        for _ in range(self.runs):
+            for k in range(len(commands)):
+                for (bench, argvs), side in zip(sides, times):
+                    bench.timed(side[k], argvs[k])
+        if self.twin:
+            self.twin.measured.append(times[1])
+        return times[0]
+
     def node_program(self, name, source, *options):
+        if self.measured:
+            return "%s/%s" % (self.work, name)
         self.timed(Times(), [self.build + "/bin/ncc", "-O2", "-I.", "-o", "%s/%s" % (self.work, name),
                              "%s%s.c" % (SOURCES, source), *options])
         return "%s/%s" % (self.work, name)
@@ -183,6 +200,12 @@ def exchange(bench):
     return ratio(one.wall, other.wall)
 
 
+def exchange_cores(bench):
+    words = ["-d", small(6, 2), bench.node_program("compute", "compute", "-DWORK=integer"), 7150, small(400, 2)]
+    one, other = bench.best(bench.run("--cores=1", *words), bench.run(*words))
+    return ratio(one.wall, other.wall)
+
+
 def trips(bench):
     n = small(20000, 20)
     program = bench.node_program("trips", "trips")
@@ -244,6 +267,7 @@ ROWS = [
     ("statistics", "-", "integers, with `--stats` against without", statistics),
     ("exchange", ">= 1.4", "64 nodes compute, 8 bytes to a neighbour every 10 ms, against 64 harts of plain QEMU",
      exchange),
+    ("exchange_cores", "1.6", "the same, by one processor of the host against all", exchange_cores),
     ("trips", "60,000/s", "two nodes, 8 bytes there and back, on one processor", trips),
     ("poll_cost", "4 s", "63 nodes poll with ntest for a second of virtual time", polls),
     ("exact_slow", "2", "two of 64 nodes exchange messages, all with a handler that is not called, against without",
@@ -275,18 +299,28 @@ def select():
     return chosen or usual
 
 
+def show(name, what, aim, figure, remark):
+    remark = "  (%s)" % remark if remark else ""
+    print("%-14s %-88s %10s  %8s%s" % (name, what, figure, aim, remark), flush=True)
+
+
 def main(build):
     runs = os.environ.get("RUNS", "3")
     if not re.fullmatch("[1-9][0-9]*", runs):
         usage("RUNS=%s: how many runs? Give a number from 1 on" % runs)
     if not os.access(build + "/bin/ncube", os.X_OK):
         usage("%s: give a folder in which everything is built" % build)
+    other = os.environ.get("AGAINST")
+    if other and not os.access(other + "/bin/ncube", os.X_OK):
+        usage("AGAINST=%s: give a folder in which everything is built" % other)
     with tempfile.TemporaryDirectory() as work:
-        bench = Bench(build, int(runs), work)
+        twin = Bench(other, int(runs), work) if other else None
+        bench = Bench(build, int(runs), work, twin)
         for name, aim, what, measure, *words in select():
-            figure, remark = measure(bench, *[word for word in words if word != "large"])
-            remark = "  (%s)" % remark if remark else ""
-            print("%-14s %-88s %10s  %8s%s" % (name, what, figure, aim, remark), flush=True)
+            words = [word for word in words if word != "large"]
+            show(name, what, aim, *measure(bench, *words))
+            if twin:
+                show("", "  by " + other, "", *measure(twin, *words))
 
 
 def list_rows():

@@ -42,6 +42,16 @@ same "a pattern leaves large rows out" "barriers_64 barriers_256 barriers_1024 "
 same "a large row by its name" "barriers_4096 " "$(names_of ROWS=barriers_4096)"
 same "large rows by the switch" "hello_256 hello_1024 hello_8192 " "$(names_of LARGE=1 'ROWS=hello_[0-9]*')"
 
+mkdir -p other/bin other/examples
+cp fake/bin/ncube other/bin
+: >calls
+AGAINST=other RUNS=2 ROWS=hello $bench fake bench >two 2>&1
+same "a row by two builds: names" "hello by " "$(sed 's/other.*//' two | awk '{printf "%s ", $1}')"
+same "a row by two builds: in turn" "$(printf '%s/bin/ncube run -d 0 %s/examples/hello\n' fake fake other other \
+    fake fake other other)" "$(cat calls)"
+status "no other build" 2 env AGAINST=missing ROWS=hello $bench fake bench
+same "the other build is named" "bench: AGAINST=missing: give a folder in which everything is built" "$(cat err)"
+
 status "an unknown row" 2 env ROWS=hello,bariers $bench fake bench
 same "an unknown row is named" "bench: ROWS: no row is called 'bariers'; there are: hello" \
     "$(sed 's/ hello .*/ hello/' err)"
