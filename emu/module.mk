@@ -38,7 +38,7 @@ $(B)/obj/emu/report/report_assets.o: emu/report/report_page.css emu/report/repor
 # The product: everything but the plugin, xnc and libnhost is ncube; the plugin is plugin*.c and the cost table. Tests
 # take what they call out of the same archive.
 EMU := $(B)/libemu.a
-EMU_LIBS := -lconfig -lelf -ldw -ljansson -lz -lm -lext2fs -lcom_err -lncurses -larchive -lnettle -lxxhash
+EMU_LIBS := -lconfig -lelf -ldw -ljansson -lz -lm -lext2fs -lcom_err -lncurses -lnettle -lxxhash
 $(EMU): $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/cmd/ncube.c \
     emu/nhost/%,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) \
     libpio/file/map.c libpio/file/layout.c libpio/group/two_phase.c libpio/group/two_phase_window.c \

@@ -118,7 +118,7 @@ $(B)/fuzz/%.o: %.c
 $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED)): FUZZ_STEPS := -fsanitize-coverage=trace-pc
 $(B)/tests/fuzz/fuzz: $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED) $(FUZZING))
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $^ -lconfig -ljansson -lelf -ldw -lz -lm -larchive -lnettle -lxxhash \
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $^ -lconfig -ljansson -lelf -ldw -lz -lm -lnettle -lxxhash \
 	    -lcriterion
 
 # Suites of what reads input run under the sanitizers only, of the same objects. make sanitize has all suites so.

@@ -35,6 +35,9 @@ int container_begin(struct container **p, int fd, char *error)
 {
     struct archive *a = archive_write_new();
 
+    *p = NULL;
+    if (!a)
+        return error_line(error, "cannot be packed: %s", CONTAINER_NO_LIBRARY);
     *p = memory_new(1, sizeof **p);
     **p = (struct container){.archive = a};
     (*p)->check = XXH3_createState();

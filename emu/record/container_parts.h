@@ -13,6 +13,8 @@
 #define CONTAINER_END          "end.json"                        /* the last one, */
 #define CONTAINER_CHECK_FORMAT ", \"xxh3\": \"%016llx%016llx\"}" /* which ends so */
 
+#define CONTAINER_NO_LIBRARY "libarchive.so.13 cannot be loaded" /* late_archive.c */
+
 #define CONTAINER_CHECK_BYTES (sizeof ", \"xxh3\": \"\"}" + 32) /* with a NUL */
 
 static inline void container_check_name(XXH3_state_t *check, const char *name)

@@ -116,6 +116,8 @@ int unpack(struct unpacked *to, int fd, char *error)
     struct unpacking u = {.to = to, .archive = archive_read_new(), .error = error};
 
     *to = (struct unpacked){0};
+    if (!u.archive)
+        return error_line(error, "cannot be unpacked: %s", CONTAINER_NO_LIBRARY);
     u.check = XXH3_createState();
     XXH3_128bits_reset(u.check);
     archive_read_support_filter_zstd(u.archive);

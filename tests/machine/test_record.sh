@@ -325,6 +325,15 @@ mkdir -p other/bin other/lib
 cp "$ncube" other/bin
 cp "$build"/lib/{plugin.so,vertex.elf,nsdisk.elf} other/lib
 echo >>other/lib/vertex.elf
+mkdir bare
+: >bare/libarchive.so.13
+status "ncube starts without libarchive" 0 env LD_LIBRARY_PATH=bare "$ncube" --help
+status "a run that cannot be recorded" 1 env LD_LIBRARY_PATH=bare "$ncube" run --record=bare.ncr "$build/examples/hello"
+check "the library is named" grep -q 'cannot be packed: libarchive.so.13 cannot be loaded' err
+check "nothing is left of it" test ! -e bare.ncr
+status "a recording that cannot be read" 1 env LD_LIBRARY_PATH=bare "$ncube" replay run.ncr
+check "the library is named there, too" grep -q 'cannot be unpacked: libarchive.so.13 cannot be loaded' err
+
 status "another Vertex" 1 other/bin/ncube replay run.ncr
 check "which is said" grep -q '^ncube: run.ncr: recorded with another vertex.elf' err
 same "in one line" 1 "$(wc -l <err)"
