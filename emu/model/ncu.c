@@ -127,9 +127,12 @@ static void execute_fault(struct ncu_node *node)
     uint64_t addr = node->mailbox->arg[0], bytes = node->mailbox->arg[1];
     char text[512] = "(no text)";
 
-    if (ncu_memory_has(n, addr, bytes) && bytes > 0)
-        snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text - 1),
-                 (const char *)node->ram + addr);
+    if (bytes >= sizeof text)
+        bytes = sizeof text - 1;
+    if (ncu_memory_has(n, addr, bytes) && bytes > 0) {
+        ncu_memory_read(node, addr, text, bytes);
+        text[bytes] = '\0';
+    }
     n->ops->fault(n->ctx, node->index, text);
 }
 

@@ -24,6 +24,14 @@
 struct ncu;
 struct sched;
 
+/* The memory of nodes that other processes have (emu/rack): node-physical addresses that lie in it. */
+struct ncu_memory {
+    void (*read)(void *ctx, uint32_t index, uint64_t addr, void *to, size_t bytes);
+    void (*write)(void *ctx, uint32_t index, uint64_t addr, const void *from, size_t bytes);
+    /* The bytes are those that the node `from` has before anything that is granted to it later. */
+    void (*move)(void *ctx, uint32_t to, uint64_t to_addr, uint32_t from, uint64_t from_addr, size_t bytes);
+};
+
 /* The number of times that a damaged message of the front end is sent again. */
 #define NCU_HOST_RESENDS 32u
 
@@ -42,6 +50,7 @@ struct ncu_ops {
     void (*image_fails)(void *ctx, const char *volume, int reason);
     /* Returns the QEMU-physical address at which the node executes the contents of these pages of its memory. */
     uint64_t (*text)(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes);
+    const struct ncu_memory *memory; /* NULL: a node's memory is where ncu_attach says */
 };
 
 /* Makes the NCUs of a machine of `count` nodes. topo, queue, sched, ops, faults and trace (may be NULL) must outlive
@@ -55,7 +64,8 @@ void ncu_free(struct ncu *n);
 void ncu_end_waits(struct ncu *n, uint64_t now_cycles);
 
 /* Connects node `index` with its address and memory, and writes the identity into its mailbox. `disks` lists an I/O
- * node's drives in order; it may be NULL for a compute node. ram and disks must outlive the NCUs. */
+ * node's drives in order; it may be NULL for a compute node. ram and disks must outlive the NCUs; with ncu_ops.memory,
+ * ram has only the mailbox. */
 void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, struct disk *const *disks,
                 uint64_t boot_number);
 

@@ -112,10 +112,13 @@ static int transfer(struct disk_command *c)
 {
     struct ncu_node *node = c->node;
     struct drive *d = &node->drive[c->drive];
-    int status = disk_transfer(d->disk, c->write, c->sector, c->sectors, node->ram + c->addr);
+    size_t bytes = (size_t)c->sectors * SECTOR_BYTES;
+    uint8_t *lent = ncu_memory_lend(node, c->addr, bytes, c->write);
+    int status = disk_transfer(d->disk, c->write, c->sector, c->sectors, lent);
+    const int reason = errno;
 
+    ncu_memory_take_back(node, c->addr, bytes, lent, !c->write);
     if (status == NCU_EMEDIA && !d->fails) {
-        const int reason = errno;
         const struct topo_io_node *io = topo_io_node(node->ncu->topo, node->address);
 
         d->fails = true;

@@ -18,7 +18,7 @@
 #include "emu/base/memory.h"
 #include "emu/model/ncu_state.h"
 
-static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, const uint8_t *bytes)
+static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, uint64_t held_at)
 {
     struct transfer *t = memory_new(1, sizeof *t);
 
@@ -26,7 +26,8 @@ static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_
                            .parent = parent,
                            .subcube = parent->subcube,
                            .origin = parent->origin,
-                           .bytes = bytes,
+                           .holder = ncu_node_at(n, at),
+                           .held_at = held_at,
                            .number = parent->number,
                            .sent = parent->sent};
     t->sent.node = at ^ 1u << d;
@@ -36,13 +37,13 @@ static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_
     (void)status;
 }
 
-void ncu_fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, const uint8_t *bytes)
+void ncu_fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, uint64_t held_at)
 {
     for (uint32_t d = lowest; d + 1 < parent->subcube; d++)
-        fork_to(n, parent, at, d, bytes);
+        fork_to(n, parent, at, d, held_at);
 }
 
 void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel)
 {
-    ncu_fork_above(n, t, at, in_channel + 1, ncu_node_at(n, at)->ram + t->landing);
+    ncu_fork_above(n, t, at, in_channel + 1, t->landing);
 }

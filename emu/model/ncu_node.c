@@ -1,5 +1,5 @@
 /*
- * A node's NCU as its parts see it: which causes it has and how its kernel learns of them, its memory, its counts.
+ * A node's NCU as its parts see it: which causes it has and how its kernel learns of them, its counts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,6 @@
 #include "emu/time/sched.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
-
-bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes)
-{
-    return addr <= n->topo->ram_bytes && bytes <= n->topo->ram_bytes - addr;
-}
 
 struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address)
 {
@@ -69,7 +64,7 @@ static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c
     trace_write(node->ncu->trace, &r);
     if (!N_IS_FILE_REPLY(TAG_TYPE(c->tag)) || c->bytes < sizeof reply)
         return;
-    memcpy(&reply, node->ram + c->addr, sizeof reply);
+    ncu_memory_read(node, c->addr, &reply, sizeof reply);
     r.kind = TRACE_REPLY;
     r.number = reply.seq;
     r.since = r.cycles;

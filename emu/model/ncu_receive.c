@@ -1,8 +1,6 @@
 /*
  * The NCUs' receiving side: ARM, headers that find an armed buffer or wait for one, and messages that arrive.
  */
-#include <string.h>
-
 #include "emu/model/ncu_state.h"
 
 static uint32_t channel_of(const struct net_message *m)
@@ -109,7 +107,10 @@ static void deliver_to_host(struct ncu *n, const struct transfer *t, const struc
                                                  .bytes = m->bytes,
                                                  .number = t->number});
     ncu_count_received(n, m->to, m->bytes);
-    n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
+    uint8_t *bytes = t->holder ? ncu_memory_lend(t->holder, t->held_at, m->bytes, true) : t->copy;
+    n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, bytes, m->bytes);
+    if (t->holder)
+        ncu_memory_take_back(t->holder, t->held_at, m->bytes, bytes, false);
 }
 
 /* Ends a receive with RECV_DONE; the channel may be armed for the next. */
@@ -142,8 +143,10 @@ static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_
 {
     struct ncu_node *node = ncu_node_at(n, m->to);
 
-    if (m->status == NCU_OK)
-        memcpy(node->ram + t->landing, t->bytes, m->bytes);
+    if (m->status == NCU_OK && t->holder)
+        ncu_memory_move(node, t->landing, t->holder, t->held_at, m->bytes);
+    else if (m->status == NCU_OK)
+        ncu_memory_write(node, t->landing, t->copy, m->bytes);
     struct ncu_cause c = cause_of_message(CAUSE_RECV_DONE, t, m);
     c.status = m->status;
     c.addr = t->landing;

@@ -107,14 +107,19 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
 static const char *unsent_line(const struct ncu_node *node, char *line, size_t bytes)
 {
     const struct transfer *t;
-    size_t n = 0;
+    size_t n = 0, there;
 
+    line[0] = '\0';
     LIST_FOREACH(t, &node->port.sent, sending)
-        if (t->sent.node == NODE_HOST && TAG_TYPE(t->sent.tag) == N_FWRITE)
-            for (size_t at = sizeof(struct file_request); at < t->sent.bytes && n < bytes - 1 && isprint(t->bytes[at]);
-                 at++)
-                line[n++] = (char)t->bytes[at];
-    line[n] = '\0';
+        if (n == 0 && t->sent.node == NODE_HOST && TAG_TYPE(t->sent.tag) == N_FWRITE &&
+            t->sent.bytes > sizeof(struct file_request)) {
+            there = t->sent.bytes - sizeof(struct file_request);
+            there = there < bytes - 1 ? there : bytes - 1;
+            ncu_memory_read(node, t->held_at + sizeof(struct file_request), line, there);
+            while (n < there && isprint((unsigned char)line[n]))
+                n++;
+            line[n] = '\0';
+        }
     return n > 0 ? line : NULL;
 }
 

@@ -87,9 +87,9 @@ static void trace_request(struct ncu *n, const struct transfer *t, uint32_t from
     struct file_request request;
 
     if (!trace_wants(n->trace, TRACE_REQUEST) || t->subcube > 0 || !N_IS_FILE_REQUEST(TAG_TYPE(t->sent.tag)) ||
-        t->sent.bytes < sizeof request || !ncu_memory_has(n, (uint64_t)(t->bytes - t->sender->ram), sizeof request))
+        t->sent.bytes < sizeof request || !ncu_memory_has(n, t->held_at, sizeof request))
         return;
-    memcpy(&request, t->bytes, sizeof request);
+    ncu_memory_read(t->holder, t->held_at, &request, sizeof request);
     trace_write(n->trace, &(struct trace_record){.kind = TRACE_REQUEST,
                                                  .node = from,
                                                  .cycles = n->now_cycles,
@@ -153,7 +153,7 @@ static void host_sent(struct ncu *n, struct transfer *t)
         host_keep(n, t);
     } else {
         if (t->sent.status != NCU_OK)
-            n->ops->host_lost(n->ctx, to, (uint32_t)t->sent.tag, t->bytes, t->sent.bytes, t->sent.status);
+            n->ops->host_lost(n->ctx, to, (uint32_t)t->sent.tag, t->copy, t->sent.bytes, t->sent.status);
         transfer_free(t);
     }
     if (left == 0 && nodeset_has(&n->host.stopped, to))
@@ -187,7 +187,6 @@ void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, 
                            .sent = {.node = to, .tag = tag, .bytes = count, .cookie = n->host_sends++}};
     if (count > 0)
         memcpy(t->copy, bytes, count);
-    t->bytes = t->copy;
     host_start(n, t);
     if (nodeset_has(&n->host.stopped, to) && !port_is_sending(&n->host, to)) /* the RESTART was given up */
         host_restart(n, to);
@@ -288,9 +287,9 @@ static void broadcast(struct ncu_node *node, struct transfer *t)
     struct ncu *n = node->ncu;
 
     t->origin = node->address;
-    t->sent.status = broadcast_check(node, t, (uint64_t)(t->bytes - node->ram));
+    t->sent.status = broadcast_check(node, t, t->held_at);
     if (t->sent.status == NCU_OK)
-        ncu_fork_above(n, t, node->address, 0, t->bytes);
+        ncu_fork_above(n, t, node->address, 0, t->held_at);
     if (t->forks == 0)
         send_done(t, n->now_cycles);
 }
@@ -316,7 +315,8 @@ void ncu_send(struct ncu_node *node, const uint64_t *arg)
 
     *t = (struct transfer){.ncu = n,
                            .sender = node,
-                           .bytes = node->ram + arg[1],
+                           .holder = node,
+                           .held_at = arg[1],
                            .restart = (arg[0] & NCU_SEND_RESTART) != 0,
                            .sent = {.kind = CAUSE_SEND_DONE,
                                     .node = (uint32_t)arg[0],

@@ -6,6 +6,7 @@
  *   ncu_receive.c   receiving                          ncu_disk.c     drives
  *   ncu_fork.c      the hops of broadcasts
  *   ncu_node.c      causes, counts
+ *   ncu_memory.c    nodes' memory
  */
 #pragma once
 
@@ -28,8 +29,9 @@ struct transfer {
     struct ncu *ncu;
     struct net_message *message; /* while the network has it */
     struct ncu_node *sender;     /* NULL: the front end */
-    const uint8_t *bytes;        /* in the sender's memory, or a copy that the transfer owns */
-    uint8_t *copy;
+    struct ncu_node *holder;     /* whose memory has the bytes: the sender, or who passes a hop on; NULL: the copy */
+    uint64_t held_at;            /* there, node-physical */
+    uint8_t *copy;               /* the front end's; belongs to the transfer */
     uint64_t landing;             /* receive buffer, node-physical */
     uint64_t accepted_cycles;     /* time of the ARM for which it waited; else 0 */
     bool restart;                 /* NCU_SEND_RESTART */
@@ -152,8 +154,16 @@ static inline bool ncu_can_broadcast(const struct ncu *n)
     return n->faults == 0 && !n->topo->no_broadcasts;
 }
 
-/* Returns true if [addr, addr + bytes) lies in a node's memory. */
+/* ncu_memory.c. ncu_memory_has returns true if [addr, addr + bytes) lies in a node's memory; for the others it must. */
 bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes);
+void ncu_memory_read(const struct ncu_node *node, uint64_t addr, void *to, size_t bytes);
+void ncu_memory_write(struct ncu_node *node, uint64_t addr, const void *from, size_t bytes);
+void ncu_memory_move(struct ncu_node *to, uint64_t to_addr, const struct ncu_node *from, uint64_t from_addr,
+                     size_t bytes);
+/* Returns bytes of the node's memory, or if this process has not got it, a copy, without their values unless `filled`.
+ * The caller gives them back with ncu_memory_take_back, and says whether it has changed them. */
+uint8_t *ncu_memory_lend(const struct ncu_node *node, uint64_t addr, size_t bytes, bool filled);
+void ncu_memory_take_back(struct ncu_node *node, uint64_t addr, size_t bytes, uint8_t *lent, bool changed);
 
 /* Returns the node with that address, which must exist. */
 struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address);
@@ -200,7 +210,7 @@ void ncu_receive_hop(struct ncu *n, struct transfer *t);
 void ncu_disk(struct ncu_node *node, const uint64_t *arg);
 
 /* ncu_fork.c: sends the bytes of a broadcast, or of a hop, from node `at` over the subcube's dimensions from
- * `lowest` on. */
-void ncu_fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, const uint8_t *bytes);
+ * `lowest` on; they are at held_at there. */
+void ncu_fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, uint64_t held_at);
 /* Passes on a hop that a receive at node `at` has taken. */
 void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel);
