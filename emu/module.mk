@@ -22,6 +22,7 @@ CLIENTS_SOURCES := emu/link/clients.c emu/link/life_acts.c emu/link/link.c emu/l
 
 SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
     tests/emu/test_disk_cmd.sh tests/emu/test_star_cmd.sh tests/emu/test_no_turns.sh \
+    tests/emu/test_racks.sh \
     tests/emu/test_options.sh tests/emu/test_report_cmd.sh tests/emu/test_progress.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
@@ -40,13 +41,28 @@ $(B)/obj/emu/report/report_assets.o: emu/report/report_page.css emu/report/repor
 EMU := $(B)/libemu.a
 EMU_LIBS := -lconfig -lelf -ldw -ljansson -lz -lm -lext2fs -lcom_err -lncurses -lnettle -lxxhash
 $(EMU): $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/cmd/ncube.c \
-    emu/nhost/%,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) \
+    emu/cmd/hosts_%.c emu/nhost/% emu/rack/%,$(wildcard emu/*/*.c)) \
+    vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) \
     libpio/file/map.c libpio/file/layout.c libpio/group/two_phase.c libpio/group/two_phase_window.c \
     $(filter-out %/star_modes.c %/star_scalar.c %/store_pio.c,$(wildcard libpio/star/*.c)))
 	$(call say,AR,$@)
 	rm -f $@
 	$(AR) rcs $@ $^
-$(eval $(call host_program,bin/ncube,emu/cmd/ncube.c $(EMU),$(EMU_LIBS)))
+$(eval $(call host_program,bin/ncube,emu/cmd/ncube.c emu/cmd/hosts_one.c $(EMU),$(EMU_LIBS)))
+
+# ncube-mpi, where Open MPI is installed (Debian: libopenmpi-dev): the same program, whose nodes other hosts have
+MPI_LIBS := $(shell pkg-config --silence-errors --libs ompi-c)
+ifneq ($(MPI_LIBS),)
+$(B)/obj/emu/rack/ranks.o: HOST_CFLAGS += $(shell pkg-config --cflags ompi-c)
+$(eval $(call host_program,bin/ncube-mpi,emu/cmd/ncube.c emu/cmd/hosts_mpi.c $(wildcard emu/rack/*.c) $(EMU),\
+    $(EMU_LIBS) $(MPI_LIBS)))
+# ncube on so many racks, for tests
+RACKS := $(patsubst %,$(B)/tests/racks/%,1 2 3 5)
+TEST_PROGRAMS += $(RACKS)
+$(RACKS): tests/machine/ncube-racks
+	@mkdir -p $(@D)
+	cp $< $@
+endif
 
 # Tests of single modules, which need no QEMU; some have further sources. bench_net and drive_study are no tests: the
 # bare network's speed, and the tables behind the choice of the default drive in docs/timing.md.

@@ -33,6 +33,7 @@ new=$out/new # the package gets its name in $out when it is complete
 mkdir -p "$new/ncube"
 (cd "$here" && tar -c debian docs images README.md CONTRIBUTING.md NEWS.md LICENSE Makefile) | tar -x -C "$new/ncube"
 cd "$new/ncube"
+[ -e "$build/bin/ncube-mpi" ] || export DH_OPTIONS=-Nncube-mpi # built without Open MPI
 # Of a package with debug symbols nothing would be kept.
 export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} noautodbgsym"
 # In a process group of its own, so that a signal that ends this script ends all that it has started.
@@ -43,6 +44,6 @@ wait $builder || {
     tail -n 20 "$out/log" >&2
     die "dpkg-buildpackage failed; $out/log has all that it said"
 }
-mv "$new"/ncube_*.deb "$out"
+mv "$new"/ncube*.deb "$out"
 rm -rf "$new"
 echo "$out"/ncube_*.deb

@@ -17,9 +17,12 @@
 #include "emu/machine/run.h"
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
+#include "emu/cmd/hosts.h"
 #include "emu/cmd/job_options.h"
 #include "emu/cmd/machine_options.h"
 #include "vertex/contract/machine.h"
+
+static const struct machine_far *far; /* other hosts for the nodes; NULL: none */
 
 /* ---- Options of machines ---- */
 
@@ -111,6 +114,16 @@ static void check_record(const struct options *o, const struct machine_options *
         options_refuse(o, "record and gdb cannot be combined; record a run, then debug it with ncube replay --gdb");
 }
 
+/* Debuggers read the nodes' memory in this process. */
+static void check_hosts(const struct options *o, const struct machine_options *m)
+{
+    if (m->far && (m->gdb || m->core_dir || m->check))
+        options_refuse(o, "%s is not possible while other hosts have the nodes; run it by ncube",
+                       m->gdb        ? "gdb"
+                       : m->core_dir ? "core"
+                                     : "check");
+}
+
 /* "--report ./prog": the word after the option is its file. */
 static void check_words(const struct machine_options *m, char **word)
 {
@@ -133,6 +146,8 @@ static int command_run(int argc, char **argv)
     options_check_watch(&run_options, &w.options.machine);
     check_record(&run_options, &w.options.machine);
     check_set(&run_options, &w.options.machine);
+    w.options.machine.far = far;
+    check_hosts(&run_options, &w.options.machine);
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
     w.options.job.in = STDIN_FILENO;
@@ -171,6 +186,10 @@ static int command_boot(int argc, char **argv)
     char **word = options_parse(&boot_options, &o, argc, argv);
 
     o.machine.machine = word[0];
+    o.machine.far = far;
+    check_hosts(&boot_options, &o.machine);
+    if (o.detach && far)
+        options_refuse(&boot_options, "detach: MPI ends its processes with mpirun; start mpirun in the background");
     if (o.detach && ((o.machine.statistics && !o.machine.statistics_file) || o.machine.heartbeat_s > 0))
         options_refuse(&boot_options, "detach: what %s prints would be lost%s",
                        o.machine.heartbeat_s > 0 ? "--heartbeat" : "--stats",
@@ -320,6 +339,7 @@ static _Noreturn void refuse_command(const char *name)
 
 int main(int argc, char **argv)
 {
+    far = hosts_begin(&argc, &argv);
     options_hold_streams();
     limits_raise(); /* before anything needs a descriptor */
     char **word = options_parse(&ncube_options, NULL, argc, argv);

@@ -75,7 +75,7 @@ static void find_part(struct machine *m, const char *name, char path[PART_PATH_B
     machine_reads(m, path, "a part of ncube");
 }
 
-static int read_programs(struct machine *m)
+static int read_programs(struct machine *m, bool io_nodes)
 {
     char path[PART_PATH_BYTES];
 
@@ -83,7 +83,7 @@ static int read_programs(struct machine *m)
     if (elf_image_read(&m->kernel, path, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
     find_part(m, "nsdisk.elf", path);
-    if (m->config.topo.n_io > 0 && elf_image_read(&m->nsdisk, path, m->error, sizeof m->error) != 0)
+    if (io_nodes && elf_image_read(&m->nsdisk, path, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
     return 0;
 }
@@ -125,13 +125,17 @@ static int check_limits(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
     uint32_t largest = m->nodes < t->nodes_per_cabinet ? m->nodes : t->nodes_per_cabinet;
+    uint32_t cabinets = m->end_cabinet - m->first_cabinet, nodes = cabinets * t->nodes_per_cabinet; /* of this host */
+
+    if (nodes > m->nodes)
+        nodes = m->nodes;
     const struct limits there = limits_raise(), needed = {
-                                                    .descriptors = count_open() + m->cabinets * CABINET_DESCRIPTORS +
+                                                    .descriptors = count_open() + cabinets * CABINET_DESCRIPTORS +
                                                                    topo_drives(t) + SPARE_DESCRIPTORS,
-                                                    .threads = m->nodes + m->cabinets * CABINET_MORE_THREADS,
+                                                    .threads = nodes + cabinets * CABINET_MORE_THREADS,
                                                     .address_bytes = needed_addresses(m, largest),
                                                     .file_bytes = cabinet_bytes(largest, t->ram_bytes),
-                                                    .memory_bytes = m->nodes * least_memory(t),
+                                                    .memory_bytes = nodes * least_memory(t),
                                                 };
 
     return limits_suffice(&needed, &there, m->error, sizeof m->error) ? 0 : machine_complain(m, "%s", m->error);
@@ -230,7 +234,8 @@ static uint32_t first_slot(const struct machine *m, uint32_t cabinet)
 
 static int start_cabinet(struct machine *m, uint32_t c)
 {
-    const struct cabinet_watch watch = {m->options->statistics, trace_wants(m->trace, TRACE_USER)};
+    const struct cabinet_watch watch = {m->options->statistics,
+                                        m->options->user_traps || trace_wants(m->trace, TRACE_USER)};
     uint32_t nodes = nodes_of_cabinet(m, c), first = first_slot(m, c);
     char plugin[PART_PATH_BYTES];
 
@@ -251,9 +256,9 @@ static int start_cabinet(struct machine *m, uint32_t c)
 /* Names the first cabinet that misses a hart. */
 static int complain_of_silence(struct machine *m)
 {
-    uint32_t c = 0;
+    uint32_t c = m->first_cabinet;
 
-    while (c + 1 < m->cabinets &&
+    while (c + 1 < m->end_cabinet &&
            (m->cabinet[c].pid == 0 || harts_have_come(&m->harts, first_slot(m, c), m->cabinet[c].nodes + 1)))
         c++;
     cabinet_describe(&m->cabinet[c], m->error, sizeof m->error);
@@ -288,9 +293,11 @@ static int copy_cabinet(struct machine *m, uint32_t c)
 {
     struct cabinet *copy = &m->cabinet[c];
 
-    if (cabinet_prepare_copy(copy, &m->cabinet[0], first_slot(m, c)) != 0)
-        return machine_complain(m, "cannot make a cabinet of %u nodes: %s", m->cabinet[0].nodes, strerror(errno));
-    pid_t process = harts_copy(&m->harts, 0, copy->first_slot, copy->ram_fd, copy->log_fd);
+    const struct cabinet *of = &m->cabinet[m->first_cabinet];
+
+    if (cabinet_prepare_copy(copy, of, first_slot(m, c)) != 0)
+        return machine_complain(m, "cannot make a cabinet of %u nodes: %s", of->nodes, strerror(errno));
+    pid_t process = harts_copy(&m->harts, of->first_slot, copy->first_slot, copy->ram_fd, copy->log_fd);
     if (process == 0)
         return machine_explain_stop(m);
     if (process > 0) {
@@ -306,13 +313,12 @@ static int copy_cabinet(struct machine *m, uint32_t c)
 static int start_cabinets(struct machine *m)
 {
     const bool copies = harts_can_copy(&m->harts);
-    uint32_t slots = 0;
+    const uint32_t first = m->first_cabinet;
+    uint32_t slots = 0, all = 0;
 
-    m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
-    for (uint32_t c = 0; c < m->cabinets; c++)
-        m->cabinet[c] = CABINET_NONE;
-    for (uint32_t c = 0; c < m->cabinets; c++) {
-        if (copies && c > 0 && nodes_of_cabinet(m, c) == nodes_of_cabinet(m, 0))
+    for (uint32_t c = first; c < m->end_cabinet; c++) {
+        all += nodes_of_cabinet(m, c) + 1;
+        if (copies && c > first && nodes_of_cabinet(m, c) == nodes_of_cabinet(m, first))
             continue;
         if (start_cabinet(m, c) != 0)
             return -1;
@@ -320,10 +326,20 @@ static int start_cabinets(struct machine *m)
     }
     if (await_harts(m, slots) != 0)
         return -1;
-    for (uint32_t c = 1; c < m->cabinets; c++)
+    for (uint32_t c = first; c < m->end_cabinet; c++)
         if (m->cabinet[c].pid == 0 && copy_cabinet(m, c) != 0)
             return -1;
-    return await_harts(m, m->nodes + m->cabinets - slots);
+    return await_harts(m, all - slots);
+}
+
+/* Numbers the cabinets of other hosts, and lets them start. */
+static int start_racks(struct machine *m)
+{
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        if (cabinet_make_far(&m->cabinet[c], nodes_of_cabinet(m, c), m->config.topo.ram_bytes, first_slot(m, c)) != 0)
+            return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
+    harts_go_far(&m->harts, &m->options->far->harts, m);
+    return m->options->far->start(m);
 }
 
 static bool qemu_waits_for_processor(void *ctx)
@@ -338,7 +354,7 @@ static bool qemu_waits_for_processor(void *ctx)
 
 static const struct signals_work qemu_work = {machine_work_ns, qemu_waits_for_processor};
 
-static int start_harts(struct machine *m)
+static int make_harts(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
     uint32_t slots = m->nodes + m->cabinets;
@@ -348,15 +364,24 @@ static int start_harts(struct machine *m)
     m->harts_ready = true;
     if (m->options->harts == MACHINE_HARTS_TURNS || (m->options->harts != MACHINE_HARTS_THREADS && fiber_pays()))
         harts_take_turns(&m->harts, t->nodes_per_cabinet + 1);
-    if (debugger_prepare(m) != 0 || cores_prepare(m) != 0 || checking_open(m) != 0)
-        return -1;
     signals_install(&m->harts.control->doorbell);
     signals_watch_work(&qemu_work, m);
+    m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        m->cabinet[c] = CABINET_NONE;
     m->slot_of = memory_new(m->nodes, sizeof *m->slot_of);
     m->snapshot = memory_new(m->nodes, sizeof *m->snapshot);
     for (uint32_t i = 0; i < m->nodes; i++)
         m->slot_of[i] = machine_cabinet_of(m, i) * (t->nodes_per_cabinet + 1) + machine_hart_of(m, i);
-    return set_costs(m) == 0 ? start_cabinets(m) : -1;
+    return 0;
+}
+
+static int start_harts(struct machine *m)
+{
+    if (make_harts(m) != 0 || debugger_prepare(m) != 0 || cores_prepare(m) != 0 || checking_open(m) != 0 ||
+        set_costs(m) != 0)
+        return -1;
+    return m->options->far ? start_racks(m) : start_cabinets(m);
 }
 
 /* ---- Filling the memory ---- */
@@ -439,7 +464,7 @@ static int fill_memory(struct machine *m)
 {
     if (check_nsdisk(m) != 0 || check_kernel(m) != 0)
         return -1;
-    for (uint32_t k = 0; k < m->cabinets; k++) {
+    for (uint32_t k = m->first_cabinet; k < m->end_cabinet; k++) {
         struct cabinet *c = &m->cabinet[k];
 
         if (cabinet_clear(c) != 0)
@@ -454,12 +479,24 @@ static int fill_memory(struct machine *m)
 
 /* ---- Life ---- */
 
+static void share_nodes(struct machine *m, uint32_t racks)
+{
+    uint32_t each = (m->nodes + racks - 1) / racks;
+
+    if (m->config.topo.nodes_per_cabinet > each)
+        m->config.topo.nodes_per_cabinet = each;
+}
+
 static void count_parts(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
 
     m->nodes = (1u << t->dim) + t->n_io;
+    if (m->options->far) /* no rack is to be left without a cabinet */
+        share_nodes(m, m->options->far->racks);
     m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
+    m->first_cabinet = 0;
+    m->end_cabinet = m->options->far ? 0 : m->cabinets;
 }
 
 int machine_check_host(struct machine *m)
@@ -487,7 +524,7 @@ int machine_configure(struct machine *m, const struct machine_options *o)
 int machine_build(struct machine *m)
 {
     m->build_begun_ns = host_ns(CLOCK_MONOTONIC);
-    if (machine_check_host(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
+    if (machine_check_host(m) != 0 || read_programs(m, m->config.topo.n_io > 0) != 0 || open_disks(m) != 0)
         return -1;
     if (m->options->progress)
         progress_line("starts %u node%s", m->nodes, plural(m->nodes));
@@ -498,6 +535,17 @@ int machine_build(struct machine *m)
     machine_start_models(m);
     bool draws = m->options->progress && progress_has_terminal();
     heartbeat_begin(&m->heartbeat, draws ? PROGRESS_S : m->options->heartbeat_s);
+    return 0;
+}
+
+int machine_build_rack(struct machine *m, bool io_nodes, const uint32_t *cycles_of_class)
+{
+    if (check_limits(m) != 0 || read_programs(m, io_nodes) != 0 || make_harts(m) != 0)
+        return -1;
+    memcpy(m->harts.control->cycles_of_class, cycles_of_class, sizeof m->harts.control->cycles_of_class);
+    if (start_cabinets(m) != 0 || fill_memory(m) != 0)
+        return -1;
+    machine_make_text_pool(m);
     return 0;
 }
 
@@ -513,6 +561,8 @@ int machine_free(struct machine *m)
     cores_close(m);
     checking_close(m);
     origin_close(m);
+    if (m->racks)
+        m->options->far->stop(m);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_kill(&m->cabinet[c]);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)

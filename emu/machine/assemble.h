@@ -20,6 +20,12 @@ int machine_check_host(struct machine *m);
  * are caught from here on. Returns 0 or -1. */
 int machine_build(struct machine *m);
 
+/* Starts the cabinets from first_cabinet to before end_cabinet of a machine that another process models, and fills
+ * their memory. The caller has set what else m has: options, numbers of nodes and cabinets, the topology's sizes, but
+ * not its I/O nodes: io_nodes says whether there are some. Returns 0 or -1; the caller calls machine_free after
+ * either. */
+int machine_build_rack(struct machine *m, bool io_nodes, const uint32_t *cycles_of_class);
+
 /* Ends the cabinets and frees everything: no process, shared memory or file of the machine is left. Returns 0, or -1 if
  * the trace could not be written. */
 int machine_free(struct machine *m);

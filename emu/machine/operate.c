@@ -492,10 +492,10 @@ static void attach_nodes(struct machine *m)
     }
 }
 
-static void make_text_pool(struct machine *m)
+void machine_make_text_pool(struct machine *m)
 {
     m->text = text_pool_new(m->cabinets, (uint64_t)m->config.topo.shared_text_kb << 10);
-    for (uint32_t k = 0; k < m->cabinets; k++)
+    for (uint32_t k = m->first_cabinet; k < m->end_cabinet; k++)
         text_pool_attach(m->text, k, cabinet_shared(&m->cabinet[k], CABINET_TEXT_BASE));
 }
 
@@ -516,12 +516,25 @@ static void rely_on_kernel(struct machine *m)
                                         .passes = !trace_wants(m->trace, TRACE_USER)});
 }
 
+/* What needs a node's memory is asked of its rack. */
+static void rely_on_racks(struct machine *m)
+{
+    const struct machine_far *far = m->options->far;
+
+    m->harts.is_lost = far->is_lost;
+    m->sched_ops.keep_state = far->keep_state;
+    m->sched_ops.same_state = far->same_state;
+    m->ncu_ops.text = far->text;
+    m->ncu_ops.memory = &far->memory;
+}
+
 void machine_start_models(struct machine *m)
 {
-    make_text_pool(m);
+    machine_make_text_pool(m);
     m->events = eventq_new();
     origin_open(m);
     m->sched_ops = sched_ops;
+    m->ncu_ops = ncu_ops;
     if (!m->stub && !m->cores && !m->checking) { /* a debugger may hold a hart for hours */
         m->harts.is_lost = machine_is_lost;
         m->harts.ctx = m;
@@ -532,11 +545,13 @@ void machine_start_models(struct machine *m)
         m->sched_ops.stands = cores_stand;
     else if (m->checking)
         m->sched_ops.stands = checking_stands;
+    if (m->options->far)
+        rely_on_racks(m);
     bool strict = m->options->strict || (m->options->gdb_goes_back && debugger_forward(m) == 0);
     m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, lookahead_cycles(m), strict, &m->sched_ops, m);
     rely_on_kernel(m);
     m->calls = m->options->statistics ? stats_calls_new(m->nodes) : NULL;
-    m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &ncu_ops, m, m->trace, m->config.fault,
+    m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &m->ncu_ops, m, m->trace, m->config.fault,
                      m->config.n_faults);
     attach_nodes(m);
     debugger_attach(m);

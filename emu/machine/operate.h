@@ -36,5 +36,8 @@ extern const struct front_ops machine_front_ops; /* with the machine as ctx */
  * -1 after one line if a cabinet was lost. */
 int machine_start_injectors(struct machine *m);
 
+/* Makes the pools of program text of the cabinets that this process runs. */
+void machine_make_text_pool(struct machine *m);
+
 /* Makes events, scheduler, NCUs and text pool, attaches the nodes and starts the front end. */
 void machine_start_models(struct machine *m);

@@ -27,11 +27,11 @@ TAILQ_HEAD(transfer_queue, transfer);
 /* A message between NCUs, from SEND to SEND_DONE. */
 struct transfer {
     struct ncu *ncu;
-    struct net_message *message; /* while the network has it */
-    struct ncu_node *sender;     /* NULL: the front end */
-    struct ncu_node *holder;     /* whose memory has the bytes: the sender, or who passes a hop on; NULL: the copy */
-    uint64_t held_at;            /* there, node-physical */
-    uint8_t *copy;               /* the front end's; belongs to the transfer */
+    struct net_message *message;  /* while the network has it */
+    struct ncu_node *sender;      /* NULL: the front end */
+    struct ncu_node *holder;      /* whose memory has the bytes: the sender, or who passes a hop on; NULL: the copy */
+    uint64_t held_at;             /* there, node-physical */
+    uint8_t *copy;                /* the front end's; belongs to the transfer */
     uint64_t landing;             /* receive buffer, node-physical */
     uint64_t accepted_cycles;     /* time of the ARM for which it waited; else 0 */
     bool restart;                 /* NCU_SEND_RESTART */

@@ -208,6 +208,20 @@ int cabinet_prepare_copy(struct cabinet *c, const struct cabinet *of, uint32_t f
     return -1;
 }
 
+int cabinet_make_far(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot)
+{
+    *c = CABINET_NONE;
+    c->bytes = cabinet_bytes(nodes, ram_bytes);
+    c->nodes = nodes;
+    c->ram_bytes = ram_bytes;
+    c->first_slot = first_slot;
+    void *p = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return -1;
+    c->ram = p;
+    return 0;
+}
+
 int cabinet_clear(struct cabinet *c)
 {
     return fallocate(c->ram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)c->bytes);

@@ -52,6 +52,10 @@ uint64_t cabinet_work_ns(const struct cabinet *c);
  * cabinet with cabinet_stop. Returns 0, or -1 with errno. */
 int cabinet_prepare_copy(struct cabinet *c, const struct cabinet *of, uint32_t first_slot);
 
+/* Makes a cabinet that another host has: no process, and memory for what this one knows of its nodes' mailboxes. The
+ * caller ends it with cabinet_stop. Returns 0, or -1 with errno. */
+int cabinet_make_far(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot);
+
 /* Zeroes the RAM, in which QEMU's reset has written. All harts must be stopped. Returns 0, or -1 with errno. */
 int cabinet_clear(struct cabinet *c);
 

@@ -225,6 +225,12 @@ void harts_take_turns(struct harts *h, uint32_t cabinet_slots)
     h->to_wake = memory_new(h->count, sizeof *h->to_wake);
 }
 
+void harts_go_far(struct harts *h, const struct harts_far *far, void *ctx)
+{
+    h->far = far;
+    h->far_ctx = ctx;
+}
+
 void harts_free(struct harts *h)
 {
     processors_release(&h->claim);
@@ -243,7 +249,8 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
 {
     struct slot *s = harts_slot(h, index);
 
-    place(h, index, grant->spread);
+    if (!h->far)
+        place(h, index, grant->spread);
     s->base_cycles = grant->base_cycles;
     s->budget_cycles = grant->budget_cycles;
     s->pass_cycles = grant->pass_cycles;
@@ -254,15 +261,29 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
     s->attention = grant->attention;
     s->watch = grant->watch;
     s->batched = grant->batched;
-    if (s->batched)
+    if (s->batched && !h->far)
         __atomic_add_fetch(&h->control->batch, 1, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&s->go, 1, __ATOMIC_SEQ_CST);
-    if (h->cabinet_slots > 0)
+    if (h->far)
+        h->far->grant(h->far_ctx, index, grant->spread);
+    else if (h->cabinet_slots > 0)
         carrier_grant(h, index);
     else
         futex_wake_sleeper(&s->go, &s->asleep);
     if (h->n_to_wake == h->count || (h->place[index] != 0 && h->n_to_wake > 0))
         wake_carriers(h);
+}
+
+/* Notes that a hart no longer runs. */
+static void leave_place(struct harts *h, uint32_t index)
+{
+    if (!h->far)
+        h->running[h->place[index]]--;
+}
+
+void harts_note_stopped(struct harts *h, uint32_t index)
+{
+    slots_push(&h->control->stopped, index + 1, &harts_slot(h, index)->next_stopped);
 }
 
 int64_t harts_take_stopped(struct harts *h)
@@ -273,7 +294,7 @@ int64_t harts_take_stopped(struct harts *h)
         return -1;
     uint32_t index = h->taken - 1;
     h->taken = harts_slot(h, index)->next_stopped;
-    h->running[h->place[index]]--;
+    leave_place(h, index);
     return index;
 }
 
@@ -290,6 +311,8 @@ uint64_t harts_quiet(const struct harts *h, uint32_t index)
 void harts_call(struct harts *h, uint32_t index)
 {
     __atomic_store_n(&harts_slot(h, index)->stop_soon, 1, __ATOMIC_SEQ_CST);
+    if (h->far)
+        h->far->call(h->far_ctx, index);
 }
 
 uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles)
@@ -303,11 +326,18 @@ bool harts_undisturbed(void)
     return !signals_any() || (!signals_end() && !signals_take_child());
 }
 
+void harts_begin(struct harts *h)
+{
+    wake_carriers(h);
+}
+
 /* Sleeps for at most limit_ms, or less. Returns false if a signal came or a process ended. */
 static bool doze(struct harts *h, uint32_t bell, int limit_ms)
 {
     struct control *c = h->control;
 
+    if (h->far)
+        return h->far->await(h->far_ctx, bell, limit_ms) && !signals_end();
     wake_carriers(h);
     if (h->cabinet_slots > 0 && yields_await(&h->yields, &c->doorbell, bell))
         return !signals_end() && !signals_take_child();
@@ -345,7 +375,7 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
         uint32_t bell = harts_watch(h, UINT64_MAX);
 
         if (__atomic_load_n(&harts_slot(h, index)->stops, __ATOMIC_SEQ_CST) >= stops) {
-            h->running[h->place[index]]--;
+            leave_place(h, index);
             return true;
         }
         if (!harts_sleep(h, bell))

@@ -14,6 +14,15 @@
 #define HARTS_PROCESSORS_MAX 64u
 #define HARTS_SILENCE_MS     10000
 
+/* Who runs the harts if other hosts do (emu/rack). The control segment then is no more than this process's copy. */
+struct harts_far {
+    void (*grant)(void *ctx, uint32_t index, bool spread); /* the slot has the rest */
+    void (*call)(void *ctx, uint32_t index);               /* as harts_call */
+    /* Passes on what has been granted and called, and control.wanted; waits until the doorbell's count is no longer
+     * `bell`, which it rings itself, at most for limit_ms. Returns false if a host is lost. */
+    bool (*await)(void *ctx, uint32_t bell, int limit_ms);
+};
+
 struct harts {
     struct control *control; /* shared with the plugins */
     int fd;                  /* of the memfd, which the cabinets inherit */
@@ -34,6 +43,8 @@ struct harts {
     uint32_t *to_wake;      /* carriers that may sleep and have been granted harts */
     uint32_t n_to_wake;
     struct yields yields;
+    const struct harts_far *far; /* NULL: the harts are on this host */
+    void *far_ctx;
 };
 
 /* Makes the control segment. All harts count as granted; each stops by itself when it is created. Keeps this process,
@@ -43,6 +54,10 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors);
 /* Lets the harts of a cabinet take turns in a few threads (plugin_turns.h), instead of a thread for each. A cabinet has
  * so many slots, only the last may have fewer. To be called before the cabinets start, if at all. */
 void harts_take_turns(struct harts *h, uint32_t cabinet_slots);
+/* Lets other hosts run all harts, which are stopped. */
+void harts_go_far(struct harts *h, const struct harts_far *far, void *ctx);
+/* Notes, in the copy that this process has of a far hart's slot, that the hart has stopped. */
+void harts_note_stopped(struct harts *h, uint32_t index);
 /* Returns true if a cabinet can make copies of itself when its harts have come. */
 bool harts_can_copy(const struct harts *h);
 /* Lets the cabinet with slots from `original` on, whose harts have come and have not been granted, make a copy of its
@@ -97,6 +112,9 @@ void harts_call(struct harts *h, uint32_t index);
 /* Asks running harts to ring the doorbell when their clock passes wanted_cycles, and returns the doorbell's count. The
  * caller then looks at the harts and passes the count to harts_sleep, so that no change is missed in between. */
 uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles);
+
+/* Lets granted harts begin, as harts_sleep does, without sleeping. */
+void harts_begin(struct harts *h);
 
 /* Sleeps until the doorbell has been rung since the count was `bell`. Returns false if a signal came or a process ended
  * (signals.h), or h->is_lost says so. */

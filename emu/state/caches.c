@@ -53,6 +53,8 @@ static bool read_counts(struct machine *m, uint32_t node, uint32_t va, struct dr
                              m->config.topo.ram_bytes};
     uint64_t root, process = unread_process(m, node);
 
+    if (process != 0)
+        machine_bring_memory(m, node);
     return process != 0 && unread_read(m, node, process + PROC_ROOT_OFFSET, &root, sizeof root) &&
            read_program(&w, root - VERTEX_WINDOW_VA + w.pa, va, counts, sizeof *counts) &&
            counts->drive == DRIVE_CACHE_COUNTING;

@@ -32,6 +32,7 @@ static uint8_t *memory_of(void *machine, uint32_t index, size_t *bytes)
 {
     const struct cabinet *c = &((struct machine *)machine)->cabinet[machine_cabinet_of(machine, index)];
 
+    machine_bring_memory(machine, index);
     *bytes = c->bytes;
     return c->ram;
 }
@@ -211,6 +212,8 @@ static int explain_silence(struct machine *m, uint32_t cabinet)
 
 int machine_explain_stop(struct machine *m)
 {
+    if (m->racks && m->options->far->failed(m, m->error, sizeof m->error))
+        return machine_complain(m, "%s", m->error);
     if (m->silences >= SILENCES_MOST && cabinet_that_runs(m) < m->cabinets)
         return explain_silence(m, cabinet_that_runs(m));
     for (uint32_t c = 0; c < m->cabinets; c++)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "emu/base/oneline.h"
@@ -29,6 +30,25 @@ bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va
     if (fd >= 0)
         close(fd);
     return found;
+}
+
+void machine_read_memory(const struct machine *m, uint32_t index, uint64_t addr, void *to, size_t bytes)
+{
+    if (m->options->far)
+        m->options->far->memory.read((void *)m, index, addr, to, bytes);
+    else
+        memcpy(to, cabinet_window(&m->cabinet[machine_cabinet_of(m, index)], machine_hart_of(m, index)) + addr, bytes);
+}
+
+void machine_bring_memory(const struct machine *m, uint32_t index)
+{
+    const uint64_t after = NCU_MAILBOX_PA + NODE_PAGE_BYTES;
+    uint8_t *window = cabinet_window(&m->cabinet[machine_cabinet_of(m, index)], machine_hart_of(m, index));
+
+    if (!m->options->far)
+        return;
+    machine_read_memory(m, index, 0, window, NCU_MAILBOX_PA);
+    machine_read_memory(m, index, after, window + after, m->config.topo.ram_bytes - after);
 }
 
 static void say(const char *format, va_list arguments)
@@ -58,11 +78,16 @@ void machine_say_more(void *unused, const char *line)
 
 int machine_complain(struct machine *m, const char *format, ...)
 {
+    char text[2 * MACHINE_ERROR_BYTES]; /* m->error may be among the arguments */
     va_list arguments;
 
     va_start(arguments, format);
-    say(format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    if (m->options->silent)
+        snprintf(m->error, sizeof m->error, "%.*s", (int)sizeof m->error - 1, text);
+    else
+        machine_say("%s", text);
     m->failed = true;
     return -1;
 }

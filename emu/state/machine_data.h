@@ -28,9 +28,25 @@
 #include "emu/time/sched.h"
 
 struct checking;
+struct machine;
 struct cores;
 struct origins;
 struct stub;
+
+/* Cabinets on other hosts, their racks: who runs them is in emu/rack, which only ncube-mpi has. Its functions get the
+ * machine. */
+struct machine_far {
+    uint32_t racks;
+    struct harts_far harts;
+    struct ncu_memory memory;
+    int (*start)(struct machine *m); /* the cabinets; returns 0, or -1 after one line */
+    uint64_t (*text)(void *machine, uint32_t index, uint64_t addr, uint64_t bytes); /* as ncu_ops.text */
+    void (*keep_state)(void *machine, uint32_t index, bool keep);                   /* as sched_ops.keep_state */
+    bool (*same_state)(void *machine, uint32_t index);                              /* as sched_ops.same_state */
+    bool (*is_lost)(void *machine);                                                 /* as harts.is_lost */
+    bool (*failed)(struct machine *m, char *text, size_t bytes); /* if so, writes one line that says how */
+    void (*stop)(struct machine *m);                             /* and frees all; at any stage after start */
+};
 
 enum machine_harts {                        /* how a cabinet executes its harts */
                      MACHINE_HARTS_BEST,    /* by turns, where this host and what is asked for allow it */
@@ -49,6 +65,8 @@ struct machine_options { /* they outlive the machine */
     uint32_t processors; /* of the host, to use; 0: all that this process may use */
     enum machine_harts harts;
     bool strict;                 /* user code does not run ahead (sched.h); slow, for comparisons */
+    bool silent;                 /* lines are left in m->error, for another process to print */
+    bool user_traps;             /* the plugin reads why user code is left, for a trace of another process */
     bool statistics;             /* print them at the end, */
     const char *statistics_file; /* or write them to this file, if it is not NULL */
     bool progress;               /* a line about how far the machine is, on a terminal */
@@ -64,7 +82,8 @@ struct machine_options { /* they outlive the machine */
     struct recording *recording; /* to write or to replay; NULL: none */
     bool light;                  /* it gets no programs */
     const char *machine_name;    /* in a replay: of the machine file; NULL: none */
-    bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
+    const struct machine_far *far; /* NULL: all cabinets are on this host */
+    bool kept_up;                  /* jobs come and go, and none waits for another's output; else the end of its one job
                                   * ends the machine */
 };
 
@@ -92,7 +111,9 @@ struct machine {
     bool harts_ready;
     uint32_t nodes; /* compute nodes, then I/O nodes */
     uint32_t cabinets;
+    uint32_t first_cabinet, end_cabinet; /* those that this process runs */
     struct cabinet *cabinet;
+    void *racks;       /* the others; NULL: there are none */
     uint64_t work_ns;  /* processor time of the QEMUs at the last silence (explain.h) */
     uint32_t silences; /* in a row in which they have done nothing */
     struct text_pool *text;
@@ -102,6 +123,7 @@ struct machine {
     struct ncu *ncu;
     struct sched *sched;
     struct sched_ops sched_ops;
+    struct ncu_ops ncu_ops;
     struct checking *checking; /* NULL: nothing is checked */
     struct cores *cores;       /* for core files; NULL: none are written */
     struct stub *stub;         /* for gdb; NULL: none */
@@ -139,6 +161,10 @@ static inline uint32_t machine_hart_of(const struct machine *m, uint32_t index)
 uint64_t machine_work_ns(void *machine);
 /* Finds the address of a global symbol of Vertex. False: vertex.elf has none. */
 bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va);
+/* Reads from a node's memory, node-physical; the bytes must lie in it. */
+void machine_read_memory(const struct machine *m, uint32_t index, uint64_t addr, void *to, size_t bytes);
+/* Brings what a node's memory is now to where cabinet_window has it, if another host has it; not the mailbox. */
+void machine_bring_memory(const struct machine *m, uint32_t index);
 /* Prints one line, "ncube: ...". */
 void machine_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a further line, indented; as a callback, without a machine. */

@@ -18,12 +18,11 @@ static uint64_t find_running(struct machine *m)
 
 bool unread_read(const struct machine *m, uint32_t index, uint64_t va, void *to, size_t bytes)
 {
-    const struct cabinet *c = &m->cabinet[machine_cabinet_of(m, index)];
     uint64_t at = va - VERTEX_WINDOW_VA;
 
     if (va < VERTEX_WINDOW_VA || at > m->config.topo.ram_bytes - bytes)
         return false;
-    memcpy(to, cabinet_window(c, machine_hart_of(m, index)) + at, bytes);
+    machine_read_memory(m, index, at, to, bytes);
     return true;
 }
 

@@ -246,6 +246,38 @@ def parallel(bench):
     return "%.2f s" % t.cpu, "%.2f s of host time" % t.wall
 
 
+RACKS = 2
+
+
+def on_racks(bench, delay_us, *words):
+    """A run whose racks are processes of this host, speak TCP, and hold each message for delay_us."""
+    return ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "NCUBE_RACK_DELAY_US=%d" % delay_us,
+            "mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,tcp", "-np", str(1 + RACKS),
+            bench.ncube + "-mpi", "run", *words]
+
+
+def racks_round(bench, delay_us):
+    n, program = small(2000, 20), bench.node_program("trips", "trips")
+    one, other = bench.best(on_racks(bench, delay_us, "-d", 1, program, n),
+                            on_racks(bench, delay_us, "-d", 1, program, 1))
+    return "%.0f/s" % (n / less(one.wall, other.wall)), "processor %.2f s" % less(one.cpu, other.cpu)
+
+
+def racks_barriers(bench, dim):
+    program, dim = bench.node_program("barriers", "barriers"), small(dim, 2)
+    one, other = bench.best(on_racks(bench, 0, "-d", dim, program, 20), on_racks(bench, 0, "-d", dim, program, 0))
+    return seconds(less(one.wall, other.wall), less(one.cpu, other.cpu))
+
+
+def racks_grain(bench, grain_us, rounds, delay_us):
+    """grain_us of virtual time between messages, on two racks and on one host; without their starts."""
+    program = bench.node_program("compute", "compute", "-DWORK=integer")
+    runs = [["-d", small(6, 2), program, 715 * grain_us // 1000, n] for n in (small(rounds, 3), 1)]
+    here, here_0, there, there_0 = bench.best(*[bench.run(*words) for words in runs],
+                                              *[on_racks(bench, delay_us, *words) for words in runs])
+    return ratio(less(here.wall, here_0.wall), less(there.wall, there_0.wall))
+
+
 # ---- The rows: NAME, AIM, WHAT, and how it is measured; "large" at the end: not unless asked for
 
 ROWS = [
@@ -279,7 +311,19 @@ ROWS = [
     ("jacobi_64", "2", "Jacobi's iteration, 64 nodes: virtual over host time", jacobi, 6),
     ("jacobi_256", "0.5", "the same, 256 nodes", jacobi, 8),
     ("jacobi_1024", "0.1", "the same, 1024 nodes", jacobi, 10),
-    ("parallel_1024", "30 s", "1024 nodes write and read a PIO file of 64 MB on 64 drives: processor time", parallel)]
+    ("parallel_1024", "30 s", "1024 nodes write and read a PIO file of 64 MB on 64 drives: processor time", parallel),
+    ("racks_trips", "-", "two nodes on two racks, 8 bytes there and back", racks_round, 0, "large"),
+    ("racks_trips_50", "-", "the same, 50 us each way between rank 0 and a rack", racks_round, 50, "large"),
+    ("racks_trips_200", "-", "the same, 200 us", racks_round, 200, "large"),
+    ("racks_barriers_64", "-", "20 barriers, 64 nodes on two racks", racks_barriers, 6, "large"),
+    ("racks_barriers_256", "-", "20 barriers, 256 nodes on two racks", racks_barriers, 8, "large"),
+    ("racks_barriers_1024", "-", "20 barriers, 1024 nodes on two racks", racks_barriers, 10, "large"),
+    ("racks_1ms", "-", "64 nodes on two racks compute, 8 bytes to a neighbour every ms, against one host", racks_grain,
+     1000, 200, 0, "large"),
+    ("racks_10ms", "-", "the same, every 10 ms", racks_grain, 10000, 200, 0, "large"),
+    ("racks_100ms", "-", "the same, every 100 ms", racks_grain, 100000, 40, 0, "large"),
+    ("racks_100ms_50", ">= 0.9", "the same, 50 us each way between rank 0 and a rack", racks_grain, 100000, 40, 50,
+     "large")]
 
 
 def usage(text):

@@ -57,10 +57,13 @@ status "make deb" 0 "$clone/images/package.sh" "$build"
 package=$(cat out)
 check "a package" test -s "$package"
 dpkg -x "$package" "$scratch/unpacked"
+for mpi in "$(dirname "$package")"/ncube-mpi_*.deb; do
+    [ ! -e "$mpi" ] || dpkg -x "$mpi" "$scratch/unpacked"
+done
 DESTDIR=$scratch/installed "$clone/images/install.sh" "$build" /usr
 files() { # below usr, without what a package adds, and without its name for packed pages
     (cd "$1" && find usr ! -type d | sed 's/\.gz$//' |
-        grep -v 'usr/share/doc/ncube/\(changelog\|copyright\|LICENSE\)\|lintian' | sort)
+        grep -v 'usr/share/doc/ncube\(-mpi\)\?/\(changelog\|copyright\|LICENSE\)\|lintian' | sort)
 }
 same "it has what make install installs" "" "$(diff <(files "$scratch/installed") <(files "$scratch/unpacked"))"
 same "its programs run" "hello from node 0 of 1" \

@@ -73,7 +73,8 @@ same "and calls apt-get for nothing, and says nothing" "" "$(calls; cat "$scratc
 check "what only tests need is not installed" sh -c '! grep -E "criterion|clang|gdb|gnuplot|man-db" "$0"' \
     "$state/packages"
 check "with --tests it is" run_setup --tests
-same "and nothing else" "install libcriterion-dev man-db clang-format gnuplot-nox gdb-multiarch" \
+same "and nothing else" \
+    "install libcriterion-dev man-db clang-format gnuplot-nox libopenmpi-dev openmpi-bin gdb-multiarch" \
     "$(calls | tail -n 1 | grep -o 'install lib.*')"
 : >"$state/calls"
 check "once" run_setup --tests

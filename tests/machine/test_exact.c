@@ -91,14 +91,19 @@ static const struct subject {
 
 static const struct way {
     const char *name, *machine, *options[3];
+    const char *ncube; /* another one; NULL: the subject's */
 } ways[] = {
-    {"strict", "", {"--sync=strict"}}, /* the reference */
-    {"ahead", "", {NULL}},
-    {"ahead on one processor, many cabinets", "nodes_per_cabinet = 1;", {"--cores", "1"}},
-    {"ahead on two processors, two nodes to a cabinet", "nodes_per_cabinet = 2;", {"--cores", "2"}},
-    {"ahead, a thread for each hart", "", {"--harts=threads"}},
-    {"ahead, no text pool", "shared_text_kb = 0;", {NULL}},
-    {"ahead, a text pool that nsdisk nearly fills", "shared_text_kb = 200;", {NULL}},
+    {"strict", "", {"--sync=strict"}, NULL}, /* the reference */
+    {"ahead", "", {NULL}, NULL},
+    {"ahead on one processor, many cabinets", "nodes_per_cabinet = 1;", {"--cores", "1"}, NULL},
+    {"ahead on two processors, two nodes to a cabinet", "nodes_per_cabinet = 2;", {"--cores", "2"}, NULL},
+    {"ahead, a thread for each hart", "", {"--harts=threads"}, NULL},
+    {"ahead, no text pool", "shared_text_kb = 0;", {NULL}, NULL},
+    {"ahead, on one rack", "", {NULL}, "tests/racks/1"},
+    {"ahead, on two racks", "", {NULL}, "tests/racks/2"},
+    {"ahead, on three racks, two nodes to a cabinet", "nodes_per_cabinet = 2;", {NULL}, "tests/racks/3"},
+    {"ahead, on five racks", "", {NULL}, "tests/racks/5"},
+    {"ahead, a text pool that nsdisk nearly fills", "shared_text_kb = 200;", {NULL}, NULL},
 };
 
 /* A run in one of the ways, and the contents of its volumes at the end. */
@@ -178,7 +183,7 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
     char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
     char *volumes_text = format("%d", s->volumes);
     bool halves = strcmp(s->program, "guest/exact") == 0 || strcmp(s->program, "guest/exact2") == 0;
-    struct ncube_run r = {.ncube = s->ncube,
+    struct ncube_run r = {.ncube = way->ncube && !s->ncube ? way->ncube : s->ncube,
                           .dim = dim_text,
                           .machine = machine,
                           .program = s->program,

@@ -1,0 +1,11 @@
+/*
+ * Whether this ncube has other hosts for its nodes: ncube has none (hosts_one.c), ncube-mpi those of MPI's other ranks
+ * (hosts_mpi.c).
+ */
+#pragma once
+
+#include "emu/state/machine_data.h"
+
+/* Called first by main. Returns what the other hosts do for a machine; NULL: there are none. Does not return in a
+ * process that is one of them. */
+const struct machine_far *hosts_begin(int *argc, char ***argv);

@@ -1,0 +1,424 @@
+/*
+ * The rack's loop: commands are executed in order; harts that have stopped are reported when one of them rings, as
+ * ncube on one host learns of them.
+ */
+#include "emu/rack/rack.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/host.h"
+#include "emu/base/memory.h"
+#include "emu/base/signals.h"
+#include "emu/machine/assemble.h"
+#include "emu/machine/operate.h"
+#include "emu/rack/ranks.h"
+#include "emu/rack/rack_wire.h"
+
+struct rack {
+    struct machine machine;
+    struct machine_options options;
+    const char *lib;
+    bool up;                           /* the machine's cabinets run */
+    bool failed;                       /* rank 0 knows */
+    uint8_t (*known)[NODE_PAGE_BYTES]; /* by slot: its mailbox, as rank 0 knows it */
+    uint8_t *runs;                     /* by slot: granted, and not reported since */
+    uint32_t first_slot, end_slot;
+    uint64_t delay_us; /* hold */
+    uint32_t bell;     /* the doorbell's count at the last report */
+    struct wire in, out;
+};
+
+static struct slot *slot_at(const struct rack *r, uint32_t slot)
+{
+    return harts_slot(&r->machine.harts, slot);
+}
+
+static const struct cabinet *cabinet_of_slot(const struct rack *r, uint32_t slot)
+{
+    return &r->machine.cabinet[slot / (r->machine.config.topo.nodes_per_cabinet + 1)];
+}
+
+static uint32_t hart_of_slot(const struct rack *r, uint32_t slot)
+{
+    return slot % (r->machine.config.topo.nodes_per_cabinet + 1);
+}
+
+static uint8_t *memory_at(const struct rack *r, uint32_t slot, uint64_t addr)
+{
+    return cabinet_window(cabinet_of_slot(r, slot), hart_of_slot(r, slot)) + addr;
+}
+
+static uint32_t node_of_slot(const struct rack *r, uint32_t slot)
+{
+    uint32_t each = r->machine.config.topo.nodes_per_cabinet;
+
+    return slot / (each + 1) * each + hart_of_slot(r, slot);
+}
+
+/* ---- Commands ---- */
+
+static void answer(const void *bytes, size_t n)
+{
+    struct wire w = {0};
+
+    w.bytes = memory_grow(NULL, &w.room, n + 1, 1);
+    if (n > 0)
+        memcpy(w.bytes, bytes, n);
+    w.n = n;
+    ranks_send(0, WIRE_ANSWER, &w);
+}
+
+static void answer_number(uint64_t number)
+{
+    answer(&number, sizeof number);
+}
+
+static void take_constants(struct rack *r, const struct wire_constants *from)
+{
+    struct control *c = r->machine.harts.control;
+
+    c->quantum_cycles = from->quantum_cycles;
+    c->run_on_cycles = from->run_on_cycles;
+    c->trap_quiet_cycles = from->trap_quiet_cycles;
+    c->user_quiet_cycles = from->user_quiet_cycles;
+    c->wake_quiet_cycles = from->wake_quiet_cycles;
+    c->arrival_cycles = from->arrival_cycles;
+    c->answer_cycles = from->answer_cycles;
+}
+
+static void grant(struct rack *r, uint32_t index, bool spread, const uint8_t *bytes)
+{
+    struct slot *s = slot_at(r, index);
+    struct wire_grant g;
+
+    memcpy(&g, bytes, sizeof g);
+    wire_take_lines(bytes + sizeof g, memory_at(r, index, NCU_MAILBOX_PA), r->known[index]);
+    memcpy((uint8_t *)s + WIRE_HEAD_FROM, g.head, sizeof g.head);
+    s->quantum_end = g.quantum_end;
+    r->runs[index] = true;
+    harts_grant(&r->machine.harts, index,
+                &(struct harts_grant){.base_cycles = s->base_cycles,
+                                      .budget_cycles = s->budget_cycles,
+                                      .pass_cycles = s->pass_cycles,
+                                      .quiet_cycles = g.quiet,
+                                      .attention = s->attention,
+                                      .watch = s->watch,
+                                      .batched = s->batched,
+                                      .spread = spread});
+}
+
+static void move(struct rack *r, const struct wire_record *record, const struct wire_move *with)
+{
+    struct wire bytes = {0};
+    uint8_t *here = memory_at(r, record->slot, record->addr);
+
+    if (record->kind == WIRE_MOVE) {
+        memmove(here, memory_at(r, with->slot, with->addr), with->bytes);
+        return;
+    }
+    if (record->kind == WIRE_GIVE) {
+        bytes.bytes = memory_grow(NULL, &bytes.room, with->bytes, 1);
+        memcpy(bytes.bytes, here, with->bytes);
+        bytes.n = with->bytes;
+        ranks_send(with->rank, WIRE_BYTES, &bytes);
+        return;
+    }
+    ranks_await(with->rank, WIRE_BYTES, &bytes, 0);
+    memcpy(here, bytes.bytes, with->bytes);
+    wire_free(&bytes);
+}
+
+/* Returns where the node may execute its bytes. */
+static uint64_t share_text(struct rack *r, uint32_t slot, uint64_t addr, uint64_t bytes)
+{
+    struct machine *m = &r->machine;
+    uint32_t cabinet = slot / (m->config.topo.nodes_per_cabinet + 1);
+    int64_t offset = text_pool_share(m->text, cabinet, memory_at(r, slot, addr), bytes);
+
+    return offset >= 0 ? CABINET_TEXT_BASE + (uint64_t)offset
+                       : CABINET_WINDOW(hart_of_slot(r, slot), m->config.topo.ram_bytes) + addr;
+}
+
+static void keep_state(struct rack *r, uint32_t slot, bool keep)
+{
+    struct snapshot **s = &r->machine.snapshot[node_of_slot(r, slot)];
+
+    snapshot_free(*s);
+    *s = keep ? snapshot_take(cabinet_of_slot(r, slot), hart_of_slot(r, slot), slot_at(r, slot)) : NULL;
+}
+
+static bool same_state(struct rack *r, uint32_t slot)
+{
+    bool same = snapshot_matches(r->machine.snapshot[node_of_slot(r, slot)], slot_at(r, slot));
+
+    keep_state(r, slot, false);
+    return same;
+}
+
+/* ---- Life ---- */
+
+static void set_up(struct rack *r, const struct wire_setup *s)
+{
+    struct machine *m = &r->machine;
+    struct topo *t = &m->config.topo;
+
+    r->options = (struct machine_options){.trace = TRACING_NONE,
+                                          .lib = r->lib,
+                                          .silent = true,
+                                          .processors = s->processors,
+                                          .harts = s->harts,
+                                          .statistics = s->statistics,
+                                          .user_traps = s->traps};
+    *m = (struct machine){.options = &r->options,
+                          .nodes = s->nodes,
+                          .cabinets = s->cabinets,
+                          .first_cabinet = s->first_cabinet,
+                          .end_cabinet = s->end_cabinet};
+    t->dim = s->dim;
+    t->nodes_per_cabinet = s->nodes_per_cabinet;
+    t->ram_bytes = s->ram_bytes;
+    t->shared_text_kb = s->text_kb;
+    r->first_slot = s->first_cabinet * (s->nodes_per_cabinet + 1);
+    r->end_slot = s->end_cabinet * (s->nodes_per_cabinet + 1);
+    if (r->end_slot > s->slots)
+        r->end_slot = s->slots;
+    r->known = memory_new(s->slots, sizeof *r->known);
+    r->runs = memory_new(s->slots, sizeof *r->runs);
+    r->up = true;
+}
+
+/* Answers with nothing, or with the line that says why there are no cabinets. */
+static void start(struct rack *r, const uint8_t *bytes)
+{
+    struct wire_setup s;
+
+    memcpy(&s, bytes, sizeof s);
+    set_up(r, &s);
+    if (wire_version(r->lib) != s.version)
+        snprintf(r->machine.error, sizeof r->machine.error, "its ncube-mpi, or a part of it in %s, is another version",
+                 r->lib);
+    else if (machine_build_rack(&r->machine, s.io_nodes > 0, s.cycles_of_class) == 0) {
+        r->bell = r->machine.harts.control->doorbell;
+        answer(NULL, 0);
+        return;
+    }
+    r->failed = true;
+    answer(r->machine.error, strlen(r->machine.error));
+}
+
+static void end(struct rack *r)
+{
+    if (!r->up)
+        return;
+    machine_free(&r->machine);
+    free(r->known);
+    free(r->runs);
+    wire_free(&r->out);
+    r->up = r->failed = false;
+}
+
+/* Returns the processor time of the QEMUs; one that a signal has stopped counts as if it worked, since it may go on. */
+static uint64_t work_ns(struct rack *r)
+{
+    static uint64_t suspended_ns;
+
+    for (uint32_t c = r->machine.first_cabinet; c < r->machine.end_cabinet; c++)
+        if (cabinet_is_suspended(&r->machine.cabinet[c]))
+            suspended_ns += 1000000000u;
+    return machine_work_ns(&r->machine) + suspended_ns;
+}
+
+/* Executes a command. Returns false at the last one. */
+static bool obey(struct rack *r, const struct wire_record *record, const uint8_t *bytes)
+{
+    uint64_t number = 0;
+
+    if (record->bytes == sizeof number)
+        memcpy(&number, bytes, sizeof number);
+    switch (record->kind) {
+    case WIRE_SETUP:
+        start(r, bytes);
+        break;
+    case WIRE_CONSTANTS:
+        take_constants(r, (const struct wire_constants *)bytes);
+        break;
+    case WIRE_WANTED:
+        harts_watch(&r->machine.harts, record->addr);
+        break;
+    case WIRE_GRANT:
+        grant(r, record->slot, record->addr != 0, bytes);
+        break;
+    case WIRE_CALL:
+        harts_call(&r->machine.harts, record->slot);
+        break;
+    case WIRE_WRITE:
+        memcpy(memory_at(r, record->slot, record->addr), bytes, record->bytes);
+        break;
+    case WIRE_MOVE:
+    case WIRE_GIVE:
+    case WIRE_TAKE:
+        move(r, record, (const struct wire_move *)bytes);
+        break;
+    case WIRE_READ:
+        answer(memory_at(r, record->slot, record->addr), number);
+        break;
+    case WIRE_TEXT:
+        answer_number(share_text(r, record->slot, record->addr, number));
+        break;
+    case WIRE_KEEP:
+        keep_state(r, record->slot, record->addr != 0);
+        break;
+    case WIRE_SAME:
+        answer_number(same_state(r, record->slot));
+        break;
+    case WIRE_ALIVE:
+        answer_number(work_ns(r));
+        break;
+    case WIRE_END:
+        end(r);
+        return record->addr == 0;
+    }
+    return true;
+}
+
+/* For measurements (docs/hosts.md): us for which each message is held that comes from rank 0 or goes there, as if the
+ * network took so much longer. */
+static uint64_t delay_us(void)
+{
+    const char *text = getenv("NCUBE_RACK_DELAY_US");
+
+    return text ? strtoul(text, NULL, 10) : 0;
+}
+
+static void hold(uint64_t us)
+{
+    uint64_t end_ns = us > 0 ? host_ns(CLOCK_MONOTONIC) + us * 1000 : 0;
+
+    while (end_ns > 0 && host_ns(CLOCK_MONOTONIC) < end_ns)
+        sched_yield();
+}
+
+/* ---- Reports ---- */
+
+static void report_stopped(struct rack *r, uint32_t index)
+{
+    const struct slot *s = slot_at(r, index);
+
+    r->runs[index] = false;
+    wire_put(&r->out, WIRE_STOPPED, index, 0, (const uint8_t *)s + WIRE_HEAD_FROM, WIRE_HEAD_TO - WIRE_HEAD_FROM);
+    wire_add(&r->out, (const uint8_t *)s + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
+    wire_add(&r->out, s->post, s->posts * sizeof *s->post);
+    wire_add(&r->out, s->passed_trap, s->passed * sizeof *s->passed_trap);
+    if (s->watch)
+        wire_add(&r->out, s->registers, sizeof s->registers);
+    wire_add_lines(&r->out, memory_at(r, index, NCU_MAILBOX_PA), r->known[index]);
+}
+
+/* How far a running hart is. Its traps come after its clocks, so that rank 0 knows all before those. */
+static void report_running(struct rack *r, uint32_t index)
+{
+    const struct slot *s = slot_at(r, index);
+    struct slot now = {.progress = __atomic_load_n(&s->progress, __ATOMIC_SEQ_CST),
+                       .quiet = __atomic_load_n(&s->quiet, __ATOMIC_SEQ_CST)};
+    const uint64_t progress = now.progress, quiet = now.quiet;
+
+    memcpy((uint8_t *)&now + WIRE_TAIL_FROM, (const uint8_t *)s + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
+    now.progress = progress;
+    now.quiet = quiet;
+    now.posts = 0;
+    if (now.stops == s->go + 1) /* it has stopped meanwhile: its report follows */
+        return;
+    wire_put(&r->out, WIRE_RUNS, index, 0, (const uint8_t *)&now + WIRE_HEAD_FROM, WIRE_HEAD_TO - WIRE_HEAD_FROM);
+    wire_add(&r->out, (const uint8_t *)&now + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
+    wire_add(&r->out, s->passed_trap, now.passed * sizeof *s->passed_trap);
+}
+
+/* Injectors are on no list. */
+static void report_injectors(struct rack *r)
+{
+    for (uint32_t c = r->machine.first_cabinet; c < r->machine.end_cabinet; c++) {
+        uint32_t index = r->machine.cabinet[c].first_slot + r->machine.cabinet[c].nodes;
+        struct harts *h = &r->machine.harts;
+
+        if (r->runs[index] && __atomic_load_n(&slot_at(r, index)->stops, __ATOMIC_SEQ_CST) != slot_at(r, index)->go) {
+            harts_wait_injector(h, index, slot_at(r, index)->stops);
+            report_stopped(r, index);
+        }
+    }
+}
+
+/* Reports if the doorbell has been rung. Returns whether it has. */
+static bool report(struct rack *r)
+{
+    struct harts *h = &r->machine.harts;
+    uint32_t bell = __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST);
+
+    if (bell == r->bell)
+        return false;
+    r->bell = bell;
+    for (int64_t index; (index = harts_take_stopped(h)) >= 0;)
+        report_stopped(r, (uint32_t)index);
+    report_injectors(r);
+    for (uint32_t index = r->first_slot; index < r->end_slot; index++)
+        if (r->runs[index])
+            report_running(r, index);
+    if (r->out.n > 0) {
+        hold(r->delay_us);
+        ranks_send(0, WIRE_REPORT, &r->out);
+    }
+    return true;
+}
+
+/* Says that a QEMU has ended, once. */
+static void report_end(struct rack *r)
+{
+    char text[1024];
+
+    for (uint32_t c = r->machine.first_cabinet; c < r->machine.end_cabinet && !r->failed; c++)
+        if (cabinet_died(&r->machine.cabinet[c], text, sizeof text)) {
+            wire_put(&r->out, WIRE_FAILED, 0, 0, text, strlen(text));
+            ranks_send(0, WIRE_REPORT, &r->out);
+            r->failed = true;
+        }
+}
+
+/* ---- The loop ---- */
+
+static bool take_commands(struct rack *r, bool *goes_on)
+{
+    struct wire_record record;
+    const uint8_t *bytes;
+    bool any = false;
+
+    for (; *goes_on && ranks_poll(0, WIRE_COMMANDS, &r->in, NULL); any = true) {
+        hold(r->delay_us);
+        for (size_t at = 0; *goes_on && wire_next(&r->in, &at, &record, &bytes);)
+            *goes_on = obey(r, &record, bytes);
+    }
+    return any;
+}
+
+void rack_serve(const char *lib)
+{
+    struct rack r = {.lib = lib, .delay_us = delay_us()};
+    bool goes_on = true;
+    uint64_t since_ns = 0;
+
+    while (goes_on) {
+        bool any = take_commands(&r, &goes_on);
+
+        if (r.up && !r.failed) {
+            harts_begin(&r.machine.harts);
+            any |= report(&r);
+            if (signals_take_child())
+                report_end(&r);
+        }
+        if (any)
+            since_ns = 0;
+        else if (goes_on)
+            ranks_rest(&since_ns);
+    }
+    wire_free(&r.in);
+}

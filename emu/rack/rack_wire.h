@@ -1,0 +1,112 @@
+/*
+ * What rank 0 and the racks tell each other.
+ *
+ * A message is a sequence of records, each a struct wire_record and its bytes. Rank 0 collects the commands for each
+ * rack, and sends them to all racks together, before it waits for anything. A rack executes them in order, so that what
+ * was commanded before a grant is done when the hart begins. All processes run the same ncube on the same kind of
+ * processor, so structures travel as they are.
+ *
+ *   WIRE_COMMANDS  rank 0 -> rack    grants, calls, reads and writes of nodes' memory
+ *   WIRE_REPORT    rack -> rank 0    harts that have stopped, or run on; a QEMU that has ended
+ *   WIRE_ANSWER    rack -> rank 0    to WIRE_SETUP and WIRE_READ to WIRE_ALIVE, each at once
+ *   WIRE_BYTES     rack -> rack      of a message between their nodes, in the order of the commands
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/qemu/slots.h"
+
+enum wire_tag { WIRE_COMMANDS = 1, WIRE_REPORT, WIRE_ANSWER, WIRE_BYTES };
+
+enum wire_kind {
+    WIRE_SETUP = 1, /* struct wire_setup; answer: nothing, or a line if it fails */
+    WIRE_CONSTANTS, /* struct wire_constants */
+    WIRE_WANTED,    /* addr: control.wanted */
+    WIRE_GRANT,     /* slot; addr: spread; struct wire_grant, mailbox lines */
+    WIRE_CALL,      /* slot */
+    WIRE_WRITE,     /* slot, addr; the bytes */
+    WIRE_MOVE,      /* slot, addr; struct wire_move: from another node of the rack */
+    WIRE_GIVE,      /* slot, addr; struct wire_move: to another rack */
+    WIRE_TAKE,      /* slot, addr; struct wire_move: from another rack */
+    WIRE_READ,      /* slot, addr; uint64_t: how many; answer: the bytes */
+    WIRE_TEXT,      /* slot, addr; uint64_t: how many; answer: uint64_t, the QEMU-physical address */
+    WIRE_KEEP,      /* slot; addr: whether to keep the state */
+    WIRE_SAME,      /* slot; answer: uint64_t, whether it is the same */
+    WIRE_ALIVE,     /* answer: uint64_t, ns of processor time that the rack's QEMUs have had */
+    WIRE_END,
+    /* reports: */
+    WIRE_STOPPED, /* slot; struct wire_slot, posts, traps, registers, mailbox lines */
+    WIRE_RUNS,    /* slot; struct wire_slot, traps */
+    WIRE_FAILED,  /* a line */
+};
+
+struct wire_record {
+    uint32_t kind, slot;
+    uint64_t addr;
+    uint64_t bytes; /* that follow */
+};
+
+struct wire_setup {
+    uint64_t version; /* wire_version */
+    uint32_t slots, nodes, cabinets, nodes_per_cabinet, first_cabinet, end_cabinet;
+    uint32_t dim, io_nodes, text_kb, processors, harts, statistics, traps;
+    uint64_t ram_bytes;
+    uint32_t cycles_of_class[SLOT_COST_CLASSES];
+};
+
+/* The fields of struct control that change between runs of harts. */
+struct wire_constants {
+    uint64_t quantum_cycles, run_on_cycles, trap_quiet_cycles, user_quiet_cycles, wake_quiet_cycles, arrival_cycles,
+        answer_cycles;
+};
+
+struct wire_move {
+    uint64_t addr; /* the other end's */
+    uint64_t bytes;
+    uint32_t slot; /* the other end's, */
+    uint32_t rank; /* and its rack's */
+};
+
+/* The part of a slot that ncube writes while its hart is stopped, and the one that the plugin writes. */
+#define WIRE_HEAD_FROM offsetof(struct slot, base_cycles)
+#define WIRE_HEAD_TO   offsetof(struct slot, progress)
+#define WIRE_TAIL_FROM offsetof(struct slot, progress)
+#define WIRE_TAIL_TO   offsetof(struct slot, post)
+
+struct wire_grant {
+    uint8_t head[WIRE_HEAD_TO - WIRE_HEAD_FROM];
+    uint64_t quiet, quantum_end;
+};
+
+struct wire_slot {
+    uint8_t head[WIRE_HEAD_TO - WIRE_HEAD_FROM], tail[WIRE_TAIL_TO - WIRE_TAIL_FROM];
+};
+
+/* A message that grows; begins with zeros. The owner calls wire_free. */
+struct wire {
+    uint8_t *bytes;
+    size_t n, room;
+    size_t record; /* where the bytes of the last record begin */
+};
+
+void wire_free(struct wire *w);
+/* Begins a record; wire_add adds bytes to it. */
+void wire_begin(struct wire *w, uint32_t kind, uint32_t slot, uint64_t addr);
+void wire_add(struct wire *w, const void *bytes, size_t n);
+/* A record with one structure, or with none. */
+void wire_put(struct wire *w, uint32_t kind, uint32_t slot, uint64_t addr, const void *bytes, size_t n);
+
+/* Reads a message from *at on, which begins with 0. Returns false at the end. */
+bool wire_next(const struct wire *w, size_t *at, struct wire_record *r, const uint8_t **bytes);
+
+/* The lines of a mailbox that differ from what the other end knows, which is brought up to date; and back. wire_apply
+ * changes both. Returns how many bytes it has read. */
+#define WIRE_LINE_BYTES 64u
+void wire_add_lines(struct wire *w, const uint8_t *mailbox, uint8_t *known);
+size_t wire_take_lines(const uint8_t *bytes, uint8_t *mailbox, uint8_t *known);
+
+/* What must be equal on all hosts: this program, and its parts in that folder. 0: one cannot be read. */
+uint64_t wire_version(const char *lib);

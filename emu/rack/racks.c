@@ -1,0 +1,492 @@
+/* All records for a rack are collected, and sent when rank 0 waits for something: then to all racks, since one may need
+ * bytes of another. */
+#include "emu/rack/racks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/host.h"
+#include "emu/base/memory.h"
+#include "emu/base/signals.h"
+#include "emu/rack/ranks.h"
+#include "emu/rack/rack_wire.h"
+
+/* A rack that has not reported for so long is asked whether it is there, and lost if it does not answer for so long. A
+ * rack answers while its harts compute. */
+#define QUIET_MS   5000u
+#define SILENCE_MS 4500u
+
+/* A rack whose harts have not stopped, and whose QEMUs have worked no more than their timers do, so often in a row that
+ * harts_sleep was silent: they hang. */
+#define SILENCES_MOST 3u
+#define IDLE_NS       60000000u
+
+struct rack {
+    uint32_t first_cabinet, end_cabinet;
+    struct wire out;
+    uint64_t wanted;  /* as the rack knows it */
+    uint64_t work_ns; /* processor time of its QEMUs at the last silence */
+    uint32_t silences;
+    struct wire_constants constants;
+};
+
+struct racks {
+    struct machine *m;
+    uint32_t n;
+    struct rack *rack;
+    uint8_t (*known)[NODE_PAGE_BYTES]; /* by slot: its mailbox, as its rack knows it */
+    struct wire in, answer;
+    uint64_t busy_ms; /* when the last commands went to a rack, or a report came, or all racks answered */
+    bool failed;
+    char why[512];
+};
+
+static struct racks *of(void *machine)
+{
+    return ((struct machine *)machine)->racks;
+}
+
+/* ---- Where nodes are ---- */
+
+static uint32_t slots_per_cabinet(const struct machine *m)
+{
+    return m->config.topo.nodes_per_cabinet + 1;
+}
+
+static uint32_t rack_of_slot(const struct racks *r, uint32_t slot)
+{
+    uint32_t cabinet = slot / slots_per_cabinet(r->m), k = 0;
+
+    while (cabinet >= r->rack[k].end_cabinet)
+        k++;
+    return k;
+}
+
+static uint8_t *mailbox_of_slot(const struct racks *r, uint32_t slot)
+{
+    uint32_t each = slots_per_cabinet(r->m);
+
+    return cabinet_window(&r->m->cabinet[slot / each], slot % each) + NCU_MAILBOX_PA;
+}
+
+static struct wire *out_to(struct racks *r, uint32_t slot)
+{
+    return &r->rack[rack_of_slot(r, slot)].out;
+}
+
+/* ---- Sending and waiting ---- */
+
+static struct wire_constants constants_now(const struct control *c)
+{
+    return (struct wire_constants){.quantum_cycles = c->quantum_cycles,
+                                   .run_on_cycles = c->run_on_cycles,
+                                   .trap_quiet_cycles = c->trap_quiet_cycles,
+                                   .user_quiet_cycles = c->user_quiet_cycles,
+                                   .wake_quiet_cycles = c->wake_quiet_cycles,
+                                   .arrival_cycles = c->arrival_cycles,
+                                   .answer_cycles = c->answer_cycles};
+}
+
+/* Tells each rack what has changed for all of its harts; they see it no later than the grants that follow. */
+static void tell_constants(struct racks *r)
+{
+    const struct wire_constants now = constants_now(r->m->harts.control);
+
+    for (uint32_t k = 0; k < r->n; k++)
+        if (memcmp(&now, &r->rack[k].constants, sizeof now) != 0) {
+            r->rack[k].constants = now;
+            wire_put(&r->rack[k].out, WIRE_CONSTANTS, 0, 0, &now, sizeof now);
+        }
+}
+
+static void tell_wanted(struct racks *r)
+{
+    uint64_t wanted = r->m->harts.control->wanted;
+
+    for (uint32_t k = 0; k < r->n; k++)
+        if (r->rack[k].wanted != wanted) {
+            r->rack[k].wanted = wanted;
+            wire_put(&r->rack[k].out, WIRE_WANTED, 0, wanted, NULL, 0);
+        }
+}
+
+static void send_all(struct racks *r)
+{
+    for (uint32_t k = 0; k < r->n; k++)
+        if (r->rack[k].out.n > 0) {
+            ranks_send(k + 1, WIRE_COMMANDS, &r->rack[k].out);
+            r->busy_ms = host_ms();
+        }
+}
+
+static bool is_lost; /* a rack does not answer, and will not end by itself */
+
+static void fail(struct racks *r, uint32_t rack, const char *how)
+{
+    is_lost = true;
+    if (!r->failed)
+        snprintf(r->why, sizeof r->why, "rack %u (%s) %s", rack + 1, ranks_host(rack + 1), how);
+    r->failed = true;
+}
+
+/* Sends everything, and waits for the answer of the rack to the last command. False: it does not come. */
+static bool ask(struct racks *r, uint32_t rack)
+{
+    send_all(r);
+    if (!r->failed && !ranks_await(rack + 1, WIRE_ANSWER, &r->answer, SILENCE_MS))
+        fail(r, rack, "does not answer");
+    return !r->failed;
+}
+
+static uint64_t ask_number(struct racks *r, uint32_t rack)
+{
+    uint64_t number = 0;
+
+    if (ask(r, rack) && r->answer.n == sizeof number)
+        memcpy(&number, r->answer.bytes, sizeof number);
+    return number;
+}
+
+/* ---- Reports ---- */
+
+static void take_traps(struct slot *s, const uint8_t *bytes)
+{
+    memcpy(s->passed_trap, bytes, s->passed * sizeof *s->passed_trap);
+}
+
+static void take_head_and_tail(struct slot *s, const struct wire_slot *from)
+{
+    uint32_t next = s->next_stopped;
+
+    memcpy((uint8_t *)s + WIRE_HEAD_FROM, from->head, sizeof from->head);
+    memcpy((uint8_t *)s + WIRE_TAIL_FROM, from->tail, sizeof from->tail);
+    s->next_stopped = next;
+}
+
+static void take_stopped(struct racks *r, uint32_t index, const uint8_t *bytes)
+{
+    struct slot *s = harts_slot(&r->m->harts, index);
+
+    take_head_and_tail(s, (const struct wire_slot *)bytes);
+    bytes += sizeof(struct wire_slot);
+    memcpy(s->post, bytes, s->posts * sizeof *s->post);
+    bytes += s->posts * sizeof *s->post;
+    take_traps(s, bytes);
+    bytes += s->passed * sizeof *s->passed_trap;
+    if (s->watch) {
+        memcpy(s->registers, bytes, sizeof s->registers);
+        bytes += sizeof s->registers;
+    }
+    wire_take_lines(bytes, mailbox_of_slot(r, index), r->known[index]);
+    if (index % slots_per_cabinet(r->m) != r->m->cabinet[index / slots_per_cabinet(r->m)].nodes)
+        harts_note_stopped(&r->m->harts, index); /* an injector is waited for by its number of stops */
+}
+
+static void take_running(struct racks *r, uint32_t index, const uint8_t *bytes)
+{
+    struct slot *s = harts_slot(&r->m->harts, index);
+    const struct wire_slot *from = (const struct wire_slot *)bytes;
+    uint32_t next = s->next_stopped;
+
+    memcpy((uint8_t *)s + WIRE_TAIL_FROM, from->tail, sizeof from->tail);
+    s->next_stopped = next;
+    take_traps(s, bytes + sizeof *from);
+}
+
+static void take_report(struct racks *r, uint32_t rack)
+{
+    struct wire_record record;
+    const uint8_t *bytes;
+
+    for (size_t at = 0; wire_next(&r->in, &at, &record, &bytes);)
+        switch (record.kind) {
+        case WIRE_STOPPED:
+            take_stopped(r, record.slot, bytes);
+            break;
+        case WIRE_RUNS:
+            take_running(r, record.slot, bytes);
+            break;
+        case WIRE_FAILED:
+            if (!r->failed)
+                snprintf(r->why, sizeof r->why, "rack %u (%s): %.*s", rack + 1, ranks_host(rack + 1), (int)record.bytes,
+                         (const char *)bytes);
+            r->failed = true;
+            break;
+        }
+}
+
+/* Takes the reports that have come. */
+static bool take_reports(struct racks *r)
+{
+    uint32_t who;
+    bool any = false;
+
+    for (; ranks_poll(RANKS_ANY, WIRE_REPORT, &r->in, &who); any = true)
+        take_report(r, who - 1);
+    if (any)
+        r->busy_ms = host_ms();
+    return any;
+}
+
+static uint64_t rack_work_ns(struct racks *r, uint32_t rack)
+{
+    wire_put(&r->rack[rack].out, WIRE_ALIVE, 0, 0, NULL, 0);
+    return ask_number(r, rack);
+}
+
+/* Asks all racks whether they are there, if none has reported for long. */
+static void look_for_racks(struct racks *r)
+{
+    if (host_ms() < r->busy_ms + QUIET_MS)
+        return;
+    for (uint32_t k = 0; k < r->n && !r->failed; k++)
+        rack_work_ns(r, k);
+    r->busy_ms = host_ms();
+}
+
+static bool far_await(void *machine, uint32_t bell, int limit_ms)
+{
+    struct racks *r = of(machine);
+    struct control *c = r->m->harts.control;
+    uint64_t end_ms = host_ms() + (uint64_t)limit_ms;
+    uint64_t since_ns = 0;
+
+    tell_constants(r);
+    tell_wanted(r);
+    send_all(r);
+    while (!signals_any() && !r->failed && c->doorbell == bell && host_ms() < end_ms)
+        if (take_reports(r)) {
+            __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
+        } else {
+            ranks_rest(&since_ns);
+            look_for_racks(r);
+        }
+    return !r->failed;
+}
+
+/* ---- Harts ---- */
+
+static void far_grant(void *machine, uint32_t index, bool spread)
+{
+    struct racks *r = of(machine);
+    struct slot *s = harts_slot(&r->m->harts, index);
+    struct wire_grant g = {.quiet = s->quiet, .quantum_end = s->quantum_end};
+    struct wire *out = out_to(r, index);
+
+    tell_constants(r);
+    memcpy(g.head, (uint8_t *)s + WIRE_HEAD_FROM, sizeof g.head);
+    wire_put(out, WIRE_GRANT, index, spread, &g, sizeof g);
+    wire_add_lines(out, mailbox_of_slot(r, index), r->known[index]);
+}
+
+static void far_call(void *machine, uint32_t index)
+{
+    wire_put(out_to(of(machine), index), WIRE_CALL, index, 0, NULL, 0);
+}
+
+static void far_keep_state(void *machine, uint32_t index, bool keep)
+{
+    struct racks *r = of(machine);
+
+    wire_put(out_to(r, r->m->slot_of[index]), WIRE_KEEP, r->m->slot_of[index], keep, NULL, 0);
+}
+
+static bool far_same_state(void *machine, uint32_t index)
+{
+    struct racks *r = of(machine);
+    uint32_t slot = r->m->slot_of[index];
+
+    wire_put(out_to(r, slot), WIRE_SAME, slot, 0, NULL, 0);
+    return ask_number(r, rack_of_slot(r, slot)) != 0;
+}
+
+/* ---- Memory ---- */
+
+static void far_read(void *machine, uint32_t index, uint64_t addr, void *to, size_t bytes)
+{
+    struct racks *r = of(machine);
+    uint32_t slot = r->m->slot_of[index], rack = rack_of_slot(r, slot);
+    uint64_t n = bytes;
+
+    wire_put(&r->rack[rack].out, WIRE_READ, slot, addr, &n, sizeof n);
+    if (ask(r, rack) && r->answer.n == bytes)
+        memcpy(to, r->answer.bytes, bytes);
+    else
+        memset(to, 0, bytes);
+}
+
+static void far_write(void *machine, uint32_t index, uint64_t addr, const void *from, size_t bytes)
+{
+    struct racks *r = of(machine);
+
+    wire_put(out_to(r, r->m->slot_of[index]), WIRE_WRITE, r->m->slot_of[index], addr, from, bytes);
+}
+
+static void far_move(void *machine, uint32_t to, uint64_t to_addr, uint32_t from, uint64_t from_addr, size_t bytes)
+{
+    struct racks *r = of(machine);
+    uint32_t to_slot = r->m->slot_of[to], from_slot = r->m->slot_of[from];
+    uint32_t giver = rack_of_slot(r, from_slot), taker = rack_of_slot(r, to_slot);
+    const struct wire_move take = {.addr = from_addr, .bytes = bytes, .slot = from_slot, .rank = giver + 1};
+    const struct wire_move give = {.addr = to_addr, .bytes = bytes, .slot = to_slot, .rank = taker + 1};
+
+    if (bytes == 0)
+        return;
+    if (giver != taker)
+        wire_put(&r->rack[giver].out, WIRE_GIVE, from_slot, from_addr, &give, sizeof give);
+    wire_put(&r->rack[taker].out, giver == taker ? WIRE_MOVE : WIRE_TAKE, to_slot, to_addr, &take, sizeof take);
+}
+
+static uint64_t far_text(void *machine, uint32_t index, uint64_t addr, uint64_t bytes)
+{
+    struct racks *r = of(machine);
+    uint32_t slot = r->m->slot_of[index];
+
+    wire_put(out_to(r, slot), WIRE_TEXT, slot, addr, &bytes, sizeof bytes);
+    return ask_number(r, rack_of_slot(r, slot));
+}
+
+/* ---- Life ---- */
+
+static void command_setup(struct racks *r, uint32_t rack)
+{
+    const struct machine *m = r->m;
+    const struct topo *t = &m->config.topo;
+    struct wire_setup s = {.version = wire_version(m->options->lib),
+                           .slots = m->harts.count,
+                           .nodes = m->nodes,
+                           .cabinets = m->cabinets,
+                           .nodes_per_cabinet = t->nodes_per_cabinet,
+                           .first_cabinet = r->rack[rack].first_cabinet,
+                           .end_cabinet = r->rack[rack].end_cabinet,
+                           .dim = t->dim,
+                           .io_nodes = t->n_io,
+                           .text_kb = (uint32_t)t->shared_text_kb,
+                           .processors = m->options->processors,
+                           .harts = m->options->harts,
+                           .statistics = m->options->statistics,
+                           .traps = trace_wants(m->trace, TRACE_USER),
+                           .ram_bytes = t->ram_bytes};
+
+    memcpy(s.cycles_of_class, m->harts.control->cycles_of_class, sizeof s.cycles_of_class);
+    wire_put(&r->rack[rack].out, WIRE_SETUP, 0, 0, &s, sizeof s);
+}
+
+/* Waits for a rack's answer to its setup: nothing, or a line. A signal ends that, too. */
+static int await_setup(struct racks *r, uint32_t rack)
+{
+    while (!ranks_await(rack + 1, WIRE_ANSWER, &r->answer, 50))
+        if (signals_any() && signals_end())
+            return -1;
+    if (r->answer.n == 0)
+        return 0;
+    return machine_complain(r->m, "rack %u (%s): %.*s", rack + 1, ranks_host(rack + 1), (int)r->answer.n,
+                            (const char *)r->answer.bytes);
+}
+
+static int far_start(struct machine *m)
+{
+    struct racks *r = memory_new(1, sizeof *r);
+    uint32_t done = 0;
+
+    *r = (struct racks){.m = m, .n = m->options->far->racks};
+    r->rack = memory_new(r->n, sizeof *r->rack);
+    r->known = memory_new(m->harts.count, sizeof *r->known);
+    m->racks = r;
+    for (uint32_t k = 0; k < r->n; k++) {
+        r->rack[k].first_cabinet = done;
+        done = (uint32_t)((uint64_t)m->cabinets * (k + 1) / r->n);
+        r->rack[k].end_cabinet = done;
+        command_setup(r, k);
+    }
+    send_all(r);
+    int status = 0;
+    for (uint32_t k = 0; k < r->n; k++)
+        status |= await_setup(r, k);
+    for (uint32_t slot = 0; slot < m->harts.count; slot++)
+        harts_slot(&m->harts, slot)->stops = 1;
+    return status;
+}
+
+/* Returns true if one of a rack's harts is granted. */
+static bool rack_runs(const struct racks *r, uint32_t rack)
+{
+    uint32_t each = slots_per_cabinet(r->m), end = r->rack[rack].end_cabinet * each;
+
+    for (uint32_t k = r->rack[rack].first_cabinet * each; k < end && k < r->m->harts.count; k++)
+        if (harts_slot(&r->m->harts, k)->stops == harts_slot(&r->m->harts, k)->go)
+            return true;
+    return false;
+}
+
+static bool far_is_lost(void *machine)
+{
+    struct racks *r = of(machine);
+
+    for (uint32_t k = 0; k < r->n && !r->failed; k++) {
+        struct rack *rack = &r->rack[k];
+        uint64_t before_ns = rack->work_ns;
+
+        rack->work_ns = rack_work_ns(r, k);
+        rack->silences = !rack_runs(r, k) || rack->work_ns > before_ns + IDLE_NS ? 0 : rack->silences + 1;
+        if (rack->silences >= SILENCES_MOST)
+            fail(r, k, "hangs: its QEMUs do not work");
+    }
+    return r->failed;
+}
+
+static bool far_failed(struct machine *m, char *text, size_t bytes)
+{
+    const struct racks *r = m->racks;
+
+    if (r && r->failed)
+        snprintf(text, bytes, "%s", r->why);
+    return r && r->failed;
+}
+
+static void far_stop(struct machine *m)
+{
+    struct racks *r = m->racks;
+
+    for (uint32_t k = 0; k < r->n; k++) {
+        wire_put(&r->rack[k].out, WIRE_END, 0, 0, NULL, 0);
+        ranks_send(k + 1, WIRE_COMMANDS, &r->rack[k].out);
+    }
+    wire_free(&r->in);
+    wire_free(&r->answer);
+    free(r->rack);
+    free(r->known);
+    free(r);
+    m->racks = NULL;
+}
+
+static struct machine_far far = {
+    .harts = {far_grant, far_call, far_await},
+    .memory = {far_read, far_write, far_move},
+    .start = far_start,
+    .text = far_text,
+    .keep_state = far_keep_state,
+    .same_state = far_same_state,
+    .is_lost = far_is_lost,
+    .failed = far_failed,
+    .stop = far_stop,
+};
+
+const struct machine_far *racks_far(void)
+{
+    far.racks = ranks_count() - 1;
+    return far.racks > 0 ? &far : NULL;
+}
+
+void racks_end(void)
+{
+    if (is_lost)
+        ranks_abort();
+    for (uint32_t rank = 1; rank < ranks_count(); rank++) {
+        struct wire out = {0};
+
+        wire_put(&out, WIRE_END, 0, 1, NULL, 0);
+        ranks_send(rank, WIRE_COMMANDS, &out);
+    }
+}

@@ -1,0 +1,165 @@
+#!/bin/bash
+# ncube-mpi: nodes on several hosts are as on one, and what a host, a rack or a QEMU does to the run. BUILD is the
+# argument. The hosts are processes of this one; test_exact has random programs on them.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+guest=$build/guest
+if [ ! -x "$build/bin/ncube-mpi" ] || ! command -v mpirun.openmpi >/dev/null; then
+    skip "nodes on several hosts" "Open MPI is not installed (libopenmpi-dev, openmpi-bin)"
+    finish
+fi
+cd "$scratch" || exit 1
+
+on() { # RACKS WORD...: ncube with those words
+    local racks=$1
+    shift
+    "$build/tests/racks/$racks" "$@"
+}
+
+# ---- The same as on one host
+
+"$build/bin/ncube" disk create first.img 4M >/dev/null
+cat >drives.conf <<'END'
+dim = 2;
+boards = ( { number = 0; io_nodes = (
+    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
+END
+
+# As bytes: output, errors, status, trace, what is left on the drive.
+equal() { # NAME RACKS WORD...
+    local name=$1 racks=$2
+    shift 2
+    cp first.img df00.img
+    "$build/bin/ncube" run --trace here.trace "$@" >here.out 2>here.err </dev/null
+    here=$?
+    cp df00.img here.img
+    cp first.img df00.img
+    on "$racks" run --trace there.trace "$@" >there.out 2>there.err </dev/null
+    same "$name on $racks racks: status" $here $?
+    for what in out err trace; do
+        check "$name on $racks racks: $what" cmp here.$what there.$what
+    done
+    check "$name on $racks racks: the drive" cmp here.img df00.img
+}
+cat >ends.c <<'END'
+#include <nself.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv) /* exits with 3, faults, or waits for ever, on node 1 */
+{
+    int node, process, host, dim, any = -1, type = 7;
+    char byte;
+
+    whoami(&node, &process, &host, &dim);
+    if (node == 1 && argc > 1 && strcmp(argv[1], "fault") == 0)
+        *(volatile int *)8 = 1;
+    if (node == 1 && argc > 1 && strcmp(argv[1], "wait") == 0)
+        nread(&byte, 1, &any, &type, NULL);
+    if (argc > 1 && strcmp(argv[1], "run") == 0)
+        for (;;)
+            nsync(1);
+    return node == 1 ? 3 : 0;
+}
+END
+status "a program" 0 "$build/bin/ncc" -o ends ends.c
+equal "a program that ends with 3" 2 -d 2 ./ends exit
+equal "a program that faults" 1 -d 2 ./ends fault
+equal "a program that waits for ever" 3 -d 2 ./ends wait
+equal "a program that reaches a limit" 2 -d 2 --limit 0.01 ./ends run
+equal "more racks than nodes" 5 -d 1 ./ends exit
+equal "broadcasts" 3 -d 3 "$build/examples/heat"
+equal "an odd number of nodes" 2 -n 5 ./ends exit
+for racks in $(drawn_of 2 1 2); do
+    equal "a drive" "$racks" -m drives.conf "$guest/files" "many files" //df00/
+done
+on 1 run -d 2 --trace-format=chrome --trace there.json --stats=there.stats "$build/examples/hello" >there.out 2>&1
+"$build/bin/ncube" run -d 2 --trace-format=chrome --trace here.json --stats=here.stats "$build/examples/hello" \
+    >here.out 2>&1
+check "a timeline is the same" cmp here.json there.json
+check "statistics are the same" cmp <(sed '/^ "host"/,$d' here.stats) <(sed '/^ "host"/,$d' there.stats)
+same "one process is ncube" "$("$build/bin/ncube" run -d 1 "$build/examples/hello")" \
+    "$(mpirun.openmpi -q --allow-run-as-root -np 1 "$build/bin/ncube-mpi" run -d 1 "$build/examples/hello")"
+
+# ---- A machine that stays up
+
+on 2 boot -d 2 --name "racks$$" >boot.out 2>&1 &
+up=$!
+until grep -q "is up" boot.out || ! kill -0 $up 2>/dev/null; do sleep 0.1; done
+same "xnc's program" "$("$build/bin/ncube" run -d 1 "$build/examples/hello")" \
+    "$("$build/bin/xnc" --name "racks$$" -d 1 "$build/examples/hello")"
+status "down" 0 "$build/bin/ncube" down --name "racks$$"
+wait $up
+same "it ends well" 0 $?
+
+# ---- Refusals
+
+for option in gdb core=. check; do
+    status "--$option" 2 on 1 run -d 1 --$option ./ends exit
+    same "--$option is refused in a line" "ncube: ${option%=*} is not possible while other hosts have the nodes; \
+run it by ncube; see ncube run --help" "$(cat err)"
+done
+status "--detach" 2 on 1 boot -d 1 --detach
+check "--detach is refused in a line" [ "$(wc -l <err)" -eq 1 ]
+
+mkdir other
+cp -r "$build/bin" "$build/lib" other/
+printf x >>other/lib/vertex.elf
+status "a host with another version" 1 mpirun.openmpi -q --allow-run-as-root --oversubscribe \
+    -np 1 "$build/bin/ncube-mpi" run -d 1 ./ends exit : -np 1 other/bin/ncube-mpi
+same "it is named" "ncube: rack 1 ($(hostname)): its ncube-mpi, or a part of it in $scratch/other/lib, is another \
+version" "$(cat err)"
+
+# ---- Ends of processes
+
+# Runs a program without an end on two racks, and the commands when it computes; $racks are the processes of the racks.
+left() {
+    local process
+    for process in "${racks[@]}" "${qemus[@]}" "$zero"; do
+        for _ in $(seq 100); do
+            [ -d "/proc/$process" ] && ! grep -q '^State:.Z' "/proc/$process/status" || break
+            sleep 0.1
+        done
+        [ ! -d "/proc/$process" ] || grep -q '^State:.Z' "/proc/$process/status" || echo "$process"
+    done 2>/dev/null
+}
+children() { # PROCESS...
+    local process
+    for process; do cat "/proc/$process/task/"*/children; done 2>/dev/null | tr ' ' '\n' | sort -n
+}
+ended() { # NAME STATUS SECONDS COMMAND...
+    local name=$1 expected=$2 limit=$3 begun
+    shift 3
+    "$build/tests/racks/2" run -d 2 --heartbeat=0.2 ./ends run >out 2>beats &
+    run=$!
+    until grep -q "^ncube: after" beats || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
+    mapfile -t ranks < <(children $run)
+    zero=${ranks[0]}
+    racks=("${ranks[@]:1}")
+    mapfile -t qemus < <(children "${racks[@]}")
+    begun=$SECONDS
+    "$@"
+    { wait $run; } 2>/dev/null # bash would say which process was killed
+    same "$name: status" "$expected" $?
+    check "$name: within $limit s" [ $((SECONDS - begun)) -le "$limit" ]
+    grep -v "^ncube: after" beats >err
+    same "$name: nothing is left" "" "$(left)"
+}
+kill_qemu() { kill -KILL "${qemus[0]}"; }
+stop_rack() { kill -STOP "${racks[1]}"; }
+kill_rack() { kill -KILL "${racks[1]}"; }
+kill_zero() { kill -KILL "$zero"; }
+kill_mpirun() { kill -KILL $run; }
+ask_end() { kill -TERM "$zero"; }
+ended "a QEMU is killed" 1 10 kill_qemu
+check "its rack is named" grep -qx "ncube: rack [12] ($(hostname)): qemu-system-riscv64 .* was ended by signal 9" err
+ended "a rack hangs" 1 12 stop_rack
+check "it is named" grep -qx "ncube: rack 2 ($(hostname)) does not answer" err
+ended "a rack is killed" 137 10 kill_rack
+ended "rank 0 is killed" 137 10 kill_zero
+ended "mpirun is killed" 137 10 kill_mpirun
+ended "SIGTERM" 143 10 ask_end
+
+finish
