@@ -55,11 +55,12 @@ static uint8_t *ram_at(const struct target *t, uint32_t node, uint64_t pa, size_
 {
     size_t bytes;
     uint8_t *ram = t->ops->memory(t->ctx, node, &bytes);
+    uint64_t at = pa - CABINET_RAM_BASE;
 
-    if (pa < CABINET_RAM_BASE || pa - CABINET_RAM_BASE >= bytes)
+    if (pa < CABINET_RAM_BASE || at >= bytes)
         return NULL;
-    *n = bytes - (pa - CABINET_RAM_BASE);
-    return ram + (pa - CABINET_RAM_BASE);
+    *n = t->ops->bring && t->ops->bring(t->ctx, node, at) ? NODE_PAGE_BYTES - at % NODE_PAGE_BYTES : bytes - at;
+    return ram + at;
 }
 
 /* The memory of a node's cabinet. */

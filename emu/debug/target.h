@@ -28,6 +28,9 @@ struct target_ops {
     uint32_t (*home)(void *ctx, uint32_t node);
     /* Returns the memory of a node's cabinet, and its size: QEMU-physical CABINET_RAM_BASE and what follows. */
     uint8_t *(*memory)(void *ctx, uint32_t node, size_t *bytes);
+    /* Brings there what the page at that place of it has now, if another host has it: then returns true, and only that
+     * page is there. NULL: no other host has any. */
+    bool (*bring)(void *ctx, uint32_t node, uint64_t at);
     /* Returns the descriptor of that memory, for holes in it; -1: there is none. */
     int (*memory_fd)(void *ctx, uint32_t node);
     /* Describes in a few words what a node does, for a debugger's list. */

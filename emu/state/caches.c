@@ -9,6 +9,8 @@
 #include "vertex/contract/system.h"
 
 struct window {
+    const struct machine *machine;
+    uint32_t node;
     uint8_t *ram;
     uint64_t pa, bytes;
 };
@@ -20,6 +22,8 @@ static uint8_t *window_at(const void *ctx, uint64_t pa, size_t *bytes)
     if (pa < w->pa || pa - w->pa >= w->bytes)
         return NULL;
     *bytes = w->bytes - (pa - w->pa);
+    if (machine_bring_page(w->machine, w->node, pa - CABINET_RAM_BASE))
+        *bytes = NODE_PAGE_BYTES - pa % NODE_PAGE_BYTES;
     return w->ram + (pa - w->pa);
 }
 
@@ -37,8 +41,9 @@ static bool read_program(const struct window *w, uint64_t root, uint64_t va, voi
             return false;
         const uint8_t *at = window_at(w, page_table_address(entry, level, va + done, &span), &there);
         size_t piece = bytes - done < span ? bytes - done : span;
-        if (!at || there < piece)
+        if (!at)
             return false;
+        piece = piece < there ? piece : there;
         memcpy((uint8_t *)to + done, at, piece);
         done += piece;
     }
@@ -49,12 +54,10 @@ static bool read_counts(struct machine *m, uint32_t node, uint32_t va, struct dr
 {
     const struct cabinet *c = &m->cabinet[machine_cabinet_of(m, node)];
     uint32_t hart = machine_hart_of(m, node);
-    const struct window w = {cabinet_window(c, hart), CABINET_WINDOW(hart, m->config.topo.ram_bytes),
+    const struct window w = {m, node, cabinet_window(c, hart), CABINET_WINDOW(hart, m->config.topo.ram_bytes),
                              m->config.topo.ram_bytes};
     uint64_t root, process = unread_process(m, node);
 
-    if (process != 0)
-        machine_bring_memory(m, node);
     return process != 0 && unread_read(m, node, process + PROC_ROOT_OFFSET, &root, sizeof root) &&
            read_program(&w, root - VERTEX_WINDOW_VA + w.pa, va, counts, sizeof *counts) &&
            counts->drive == DRIVE_CACHE_COUNTING;

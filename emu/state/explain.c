@@ -32,15 +32,19 @@ static uint8_t *memory_of(void *machine, uint32_t index, size_t *bytes)
 {
     const struct cabinet *c = &((struct machine *)machine)->cabinet[machine_cabinet_of(machine, index)];
 
-    machine_bring_memory(machine, index);
     *bytes = c->bytes;
     return c->ram;
+}
+
+static bool bring_page(void *machine, uint32_t index, uint64_t at)
+{
+    return machine_bring_page(machine, index, at);
 }
 
 /* The programs of a job, for the places of its nodes; NULL: there is no job. */
 static struct user_calls *open_programs(struct machine *m, const struct job *j)
 {
-    static const struct target_ops ops = {.memory = memory_of};
+    static const struct target_ops ops = {.memory = memory_of, .bring = bring_page};
     uint32_t n = j ? j->options.programs : 0;
     int *fd = memory_new(n, sizeof *fd);
     struct user_calls *calls = NULL;

@@ -40,15 +40,17 @@ void machine_read_memory(const struct machine *m, uint32_t index, uint64_t addr,
         memcpy(to, cabinet_window(&m->cabinet[machine_cabinet_of(m, index)], machine_hart_of(m, index)) + addr, bytes);
 }
 
-void machine_bring_memory(const struct machine *m, uint32_t index)
+bool machine_bring_page(const struct machine *m, uint32_t index, uint64_t at)
 {
-    const uint64_t after = NCU_MAILBOX_PA + NODE_PAGE_BYTES;
-    uint8_t *window = cabinet_window(&m->cabinet[machine_cabinet_of(m, index)], machine_hart_of(m, index));
+    const struct cabinet *c = &m->cabinet[machine_cabinet_of(m, index)];
+    uint64_t window = (uint64_t)(cabinet_window(c, machine_hart_of(m, index)) - c->ram),
+             page = at - at % NODE_PAGE_BYTES;
 
     if (!m->options->far)
-        return;
-    machine_read_memory(m, index, 0, window, NCU_MAILBOX_PA);
-    machine_read_memory(m, index, after, window + after, m->config.topo.ram_bytes - after);
+        return false;
+    if (page >= window && page - window < c->ram_bytes && page - window != NCU_MAILBOX_PA)
+        machine_read_memory(m, index, page - window, c->ram + page, NODE_PAGE_BYTES);
+    return true;
 }
 
 static void say(const char *format, va_list arguments)

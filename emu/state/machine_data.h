@@ -163,8 +163,9 @@ uint64_t machine_work_ns(void *machine);
 bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va);
 /* Reads from a node's memory, node-physical; the bytes must lie in it. */
 void machine_read_memory(const struct machine *m, uint32_t index, uint64_t addr, void *to, size_t bytes);
-/* Brings what a node's memory is now to where cabinet_window has it, if another host has it; not the mailbox. */
-void machine_bring_memory(const struct machine *m, uint32_t index);
+/* If another host has a node's memory, brings the page at that place of its cabinet to cabinet.ram, if it is the node's
+ * and not the mailbox's; then returns true. */
+bool machine_bring_page(const struct machine *m, uint32_t index, uint64_t at);
 /* Prints one line, "ncube: ...". */
 void machine_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a further line, indented; as a callback, without a machine. */

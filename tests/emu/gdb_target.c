@@ -81,8 +81,17 @@ static void on_run_ahead(void *ctx, bool ahead)
     (void)ahead;
 }
 
-static const struct target_ops ops = {on_nodes,   on_slot, on_home,   on_memory, on_memory_fd, on_describe,
-                                      on_monitor, on_kill, on_origin, on_now,    on_run_ahead};
+static const struct target_ops ops = {.nodes = on_nodes,
+                                      .slot = on_slot,
+                                      .home = on_home,
+                                      .memory = on_memory,
+                                      .memory_fd = on_memory_fd,
+                                      .describe = on_describe,
+                                      .monitor = on_monitor,
+                                      .kill = on_kill,
+                                      .origin = on_origin,
+                                      .now = on_now,
+                                      .run_ahead = on_run_ahead};
 
 static void on_send(void *ctx)
 {
