@@ -226,6 +226,55 @@ Test(star_files, what_was_read_ahead_is_not_what_is_written_then, .init = make_f
     cr_assert(fake_nodes_run(3, updates_ahead, NULL));
 }
 
+/* One VP has a hole in its last entry, which is full, while another one makes the node link all. Then the hole gets its
+ * block; the other one keeps its own. */
+static bool fills_a_hole(void *none)
+{
+    const struct cs_options o = {.least = CS_IB, .ib_block = 4, .superblock = 64, .dir_pointers = 2};
+    struct cs_shape *s = shape_of(2);
+    unsigned char x[2][24];
+    struct cs_par at_16 = {(char *)&x[0][16], sizeof *x, s}, at_20 = {(char *)&x[0][20], sizeof *x, s};
+    bool first[2] = {false}, second[2] = {false};
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen_with(path, "w+", NULL, &o);
+
+        MUST(f);
+        for (long i = 0; i < cs_local(s); i++) {
+            first[i] = cs_number(s, i) == 0;
+            second[i] = !first[i];
+            for (int k = 0; k < 24; k++)
+                x[i][k] = (unsigned char)(k + 1);
+        }
+        MUST(cs_fwrite(CS_PAR(s, x), 16, 1, f) == 1 && cs_fseek(f, 20, SEEK_SET) == 0);
+        MUST(cs_fwrite(at_20, 4, 1, f) == 1);
+        CS_WHERE(second) MUST(cs_fseek(f, 0, SEEK_SET) == 0 && cs_fread(CS_PAR(s, x), 4, 1, f) == 1);
+        CS_WHERE(first) MUST(cs_fseek(f, 16, SEEK_SET) == 0 && cs_fwrite(at_16, 4, 1, f) == 1);
+        MUST(cs_fclose(f) == 0);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_files, an_entry_whose_hole_is_filled_after_it_was_linked_stays_the_last, .init = make_folder,
+     .fini = remove_folder)
+{
+    for (int nodes = 1; nodes <= 3; nodes++) {
+        struct unstar u;
+
+        cr_assert(fake_nodes_run(nodes, fills_a_hole, NULL));
+        cr_assert(unstar_read(path, &u), "%d nodes: %s", nodes, u.why);
+        for (long vp = 0; vp < 2; vp++) {
+            cr_assert_eq(u.length[vp], 24, "VP %ld: %ld bytes", vp, u.length[vp]);
+            for (int k = 0; k < 24; k++)
+                cr_assert_eq(u.stream[vp][k], (vp > 0 && k / 4 == 4 ? 0 : k + 1), "VP %ld, byte %d", vp, k);
+        }
+        unstar_free(&u);
+    }
+}
+
 /* ---- Files of others ---- */
 
 static bool reads_external(void *none)
