@@ -26,7 +26,7 @@ TWO_PHASE := $(addprefix libpio/group/two_phase,.c _window.c)
 STAR_CORE := $(addprefix libpio/star/,shape.c row_order.c segments.c detect.c meta.c scopes.c star_nodes.c \
     star_table.c row_move.c star_ahead.c star_behind.c star_buffer.c star_flush.c star_ib.c star_blocks.c \
     star_directory.c star_entries.c star_parts.c star_transfer.c star_seek.c star_stdio.c star_open.c store_unix.c)
-STAR_SRCS := $(STAR_CORE) $(addprefix libpio/star/,star_modes.c star_scalar.c store_pio.c)
+STAR_SRCS := $(STAR_CORE) $(addprefix libpio/star/,star_modes.c star_scalar.c star_sfopen.c store_pio.c)
 LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS) \
     $(MPI_SRCS) $(STAR_SRCS) $(SERVERS_SRCS) $(CFS_SRCS) $(CLF_SRCS)
 

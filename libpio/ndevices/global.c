@@ -19,6 +19,7 @@
 
 #include "images/lib/devices/ndevice_switch.h"
 #include "libpio/ndevices/global_call.h"
+#include "libpio/ndevices/global_files.h"
 
 struct global_file {
     const struct ndevice *device; /* at node 0; a standard stream's at every node. NULL elsewhere */
@@ -90,6 +91,8 @@ static int global_open(const char *path, int flags, mode_t mode, void **state)
     f->server = server;
     f->about = ++opens;
     *state = f;
+    if (global_has_file)
+        global_has_file();
     return 0;
 }
 
@@ -404,6 +407,14 @@ void global_uncover(struct ndevice_slot *slot)
         return;
     ndevice_replace(slot, f->device, f->state);
     free(f);
+}
+
+bool global_is_file(int fd)
+{
+    const struct ndevice_slot *slot = ndevice_slot(fd);
+    const struct global_file *f = slot && slot->device == &global_device ? slot->state : NULL;
+
+    return f && !f->is_stream && !f->own;
 }
 
 /* Takes what stdio has read ahead in local mode: node 0's belongs to all now. The other nodes' comes back with nlocal.

@@ -203,8 +203,9 @@ FILE *cs_vp(CS_FILE *f);
 void cs_perror(const char *text);
 
 /* A scalar file: fopen for all nodes at once, as node 0 has it (nglobal of <nself.h>); fclose ends it. In CS_EACH the
- * calls on it fail with EINVAL, at once and without a message; then it is as it was before. NULL: EINVAL: in
- * CS_EACH, or no cs_init; EMFILE: 64 are open; errors of fopen. */
+ * calls on it fail with EINVAL, at once and without a message; then it is as it was before. The same is true of each
+ * FILE that fopen has opened in global mode, if there is more than one node. NULL: EINVAL: in CS_EACH, or no cs_init;
+ * errors of fopen. */
 FILE *cs_sfopen(const char *name, const char *type);
 
 int cs_fileno(CS_FILE *f);         /* local: 64 - 255; -1: EBADF */

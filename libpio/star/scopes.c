@@ -10,7 +10,6 @@
 bool CS__everywhere;
 
 void (*star_each_ends)(void);
-void (*star_scalar_files)(bool are_usable);
 
 static struct cs_scope_ *innermost;
 static long current_vp;

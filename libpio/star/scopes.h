@@ -20,8 +20,5 @@ bool star_any_active(void);
 long star_current_vp(void);
 extern void (*star_each_ends)(void);
 
-/* What takes scalar files away when CS_EACH begins, and brings them back when it ends; NULL: there are none. */
-extern void (*star_scalar_files)(bool are_usable);
-
 /* The program ends: no scope is in effect. */
 void star_scopes_end(void);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <stropts.h>
 
+#include "libpio/ndevices/global_files.h"
 #include "libpio/star/star_nodes.h"
 
 static int make_domain(const int *member, int nodes)
@@ -55,4 +56,9 @@ void star_modes_local(void)
 void star_modes_global(void)
 {
     nglobal();
+}
+
+void global_has_file(void)
+{
+    star_scalar_watch();
 }

@@ -4,6 +4,8 @@
 
 struct group star_group;
 
+void (*star_scalar_files)(bool are_usable);
+
 static bool is_over; /* a node is in exit(), and will not come */
 static int calls;    /* number of the next */
 

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "libpio/group/group.h"
 
@@ -45,6 +46,15 @@ int star_agree(struct star_vote *vote);
 
 /* The same within a call, of an error only. */
 int star_agree_on(int error);
+
+/* What takes scalar files away when CS_EACH begins, and brings them back when it ends; NULL: there are none. */
+extern void (*star_scalar_files)(bool are_usable);
+
+/* ---- star_scalar.c ---- */
+
+/* From here on there may be scalar files; this is one, also where there is only one node. */
+void star_scalar_watch(void);
+void star_scalar_mark(FILE *f);
 
 /* ---- star_modes.c ---- */
 

@@ -2,40 +2,30 @@
  * Scalar files [P4 3.2]: all nodes make each call on one together, in global mode. In CS_EACH nodes make different
  * calls, so a call on one fails there with EINVAL, before anything is read, or laid into a buffer. For that the FILE is
  * unbuffered meanwhile, with functions that refuse; afterwards it is as it was, also its mark of an error, by which
- * later calls would differ between nodes. It knows the C library's FILE, and is not in the tests on the host.
+ * later calls would differ between nodes. So it is for every FILE that belongs to all nodes, also one of fopen; one of
+ * cs_sfopen does if there is only one node, too. It knows the C library's FILE, and is not in the tests on the host.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "libpio/star/scopes.h"
-#include "libpio/star/star_file.h"
+#include "libpio/ndevices/global_files.h"
 #include "libpio/star/star_nodes.h"
 
-#define SCALARS 64 /* descriptors of sequential files */
+struct scalar {
+    FILE *file;
+    FILE before;  /* what it was when CS_EACH began */
+    bool is_free; /* fclose has been called meanwhile */
+};
+static struct scalar *taken;
+static int count, room;
 
-static struct scalar {
-    FILE *file;                               /* NULL: this place is free */
-    FILE before;                              /* what it was when CS_EACH began */
-    bool is_free;                             /* fclose has been called meanwhile */
-    int (*close)(struct _reent *r, void *at); /* the C library's */
-} scalars[SCALARS];
+static int (*close_descriptor)(struct _reent *r, void *at); /* the C library's */
 
-static struct scalar *place_of(const FILE *file)
-{
-    struct scalar *s = scalars;
-
-    while (s < scalars + SCALARS && s->file != file)
-        s++;
-    return s < scalars + SCALARS ? s : NULL;
-}
-
-/* The cookie of a FILE with a descriptor is the FILE. */
+/* By it a FILE of cs_sfopen is known. */
 static int close_scalar(struct _reent *r, void *at)
 {
-    struct scalar *s = place_of(at);
-
-    s->file = NULL;
-    return s->close(r, at);
+    return close_descriptor(r, at);
 }
 
 static int refuse(struct _reent *r)
@@ -65,16 +55,31 @@ static _fpos_t refuse_seek(struct _reent *r, void *at, _fpos_t offset, int whenc
 /* fclose marks the FILE as free then; bring_back makes it what it was. */
 static int refuse_close(struct _reent *r, void *at)
 {
-    place_of(at)->is_free = true;
+    for (int i = 0; i < count; i++)
+        taken[i].is_free |= taken[i].file == at; /* the cookie of a FILE with a descriptor is the FILE */
     return refuse(r);
 }
 
-static void take_away(struct scalar *s)
+/* A FILE without memory for what it was stays as it is. */
+static struct scalar *new_place(void)
 {
-    FILE *f = s->file;
+    int wanted = count < room ? room : 2 * room + 4;
+    struct scalar *grown = wanted > room ? realloc(taken, (size_t)wanted * sizeof *taken) : taken;
 
-    s->before = *f;
-    s->is_free = false;
+    if (!grown)
+        return NULL;
+    taken = grown;
+    room = wanted;
+    return &taken[count++];
+}
+
+static int take_away(FILE *f)
+{
+    struct scalar *s = f->_close == close_scalar || global_is_file(f->_file) ? new_place() : NULL;
+
+    if (!s)
+        return 0;
+    *s = (struct scalar){.file = f, .before = *f};
     f->_flags = (short)((f->_flags & ~(__SLBF | __SMBF | __SEOF | __SERR)) | __SNBF);
     f->_bf = (struct __sbuf){f->_nbuf, 1};
     f->_p = f->_nbuf;
@@ -84,39 +89,38 @@ static void take_away(struct scalar *s)
     f->_write = refuse_write;
     f->_seek = refuse_seek;
     f->_close = refuse_close;
+    return 0;
 }
 
-static void bring_back(struct scalar *s)
+static void bring_back(void)
 {
-    if (s->is_free && s->file->_flags != 0) /* another fopen has taken it */
-        s->file = NULL;
-    else
-        *s->file = s->before;
+    while (count > 0) {
+        const struct scalar *s = &taken[--count];
+        bool is_another = s->is_free && s->file->_flags != 0; /* which fopen has put there */
+
+        if (!is_another)
+            *s->file = s->before;
+    }
 }
+
+int _fwalk(struct _reent *r, int (*visit)(FILE *f)); /* the C library's: each FILE that is open */
 
 static void each_begins_or_ends(bool are_usable)
 {
-    for (struct scalar *s = scalars; s < scalars + SCALARS; s++)
-        if (s->file)
-            (are_usable ? bring_back : take_away)(s);
+    if (are_usable)
+        bring_back();
+    else
+        _fwalk(_GLOBAL_REENT, take_away);
 }
 
-FILE *cs_sfopen(const char *name, const char *type)
+void star_scalar_watch(void)
 {
-    struct scalar *s = place_of(NULL);
-
-    if (star_group.size == 0 || star_is_elemental()) {
-        star_fail(-EINVAL);
-        return NULL;
-    }
-    FILE *f = s ? fopen(name, type) : (errno = EMFILE, NULL); /* outside of CS_EACH the mode is global */
-    if (!f) {
-        star_fail_at(name, "", -errno);
-        return NULL;
-    }
-    s->file = f;
-    s->close = f->_close;
-    f->_close = close_scalar;
     star_scalar_files = each_begins_or_ends;
-    return f;
+}
+
+void star_scalar_mark(FILE *f)
+{
+    close_descriptor = f->_close;
+    f->_close = close_scalar;
+    star_scalar_watch();
 }

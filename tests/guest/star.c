@@ -182,6 +182,34 @@ static void refuse_scalar(FILE *f, long vp)
     check_equal(fread(line, 1, sizeof line, f), 0);
 }
 
+/* A FILE that fopen has opened for all nodes is refused in CS_EACH; one of each node serves there. */
+static void files_of_fopen(struct cs_shape *s)
+{
+    FILE *f = fopen("//df00/notes", "w+");
+    char line[64], own_name[32];
+
+    snprintf(own_name, sizeof own_name, "//df00/own%d", own_node());
+    nlocal();
+    FILE *own = fopen(own_name, "w+");
+    nglobal();
+    check(f && own, "%s", strerror(errno));
+    fprintf(f, "line 1\n");
+    CS_WITH(s)
+    CS_EACH(i)
+    {
+        check(fprintf(own, "VP %ld\n", cs_number(s, i)) > 0, "%s", strerror(errno));
+        if (node_count() > 1 && cs_number(s, i) % 2) /* with one node, there is no difference */
+            refuse_scalar(f, cs_number(s, i));
+    }
+    fprintf(f, "line 2\n");
+    rewind(f);
+    check(fread(line, 1, sizeof line, f) == 14 && strncmp(line, "line 1\nline 2\n", 14) == 0, "%.14s", line);
+    check_equal(fclose(f), 0);
+    rewind(own);
+    check(fgets(line, sizeof line, own) && atol(line + 3) == cs_number(s, 0), "%s", line);
+    check_equal(fclose(own), 0);
+}
+
 /* A scalar FILE in CS_EACH, where nodes make different calls, is an error; afterwards it is as it was: with what was
  * in its buffer, and a character that was pushed back. */
 static void scalar_in_each(void)
@@ -216,6 +244,7 @@ static void scalar_in_each(void)
     f = cs_sfopen("//df00/notes", "r");
     check(f && fread(line, 1, sizeof line, f) == 14, "%s", strerror(errno));
     check_equal(fclose(f), 0);
+    files_of_fopen(s);
     cs_shape_free(s);
     nlocal();
 }
