@@ -121,8 +121,9 @@ struct found {
     int error;
     char part[STAR_PART_BYTES - STAR_NAME_BYTES]; /* of the file, that the error is about */
     bool is_external;
-    int64_t unit;
+    bool is_noted; /* .meta says that it is being written; it will say this again if it is not opened: */
     struct star_meta meta;
+    int64_t unit;
 };
 
 /* Whether a part of the file has from..to bytes. */
@@ -254,6 +255,7 @@ static void find(const struct cs_file *f, char type, struct found *found)
     if (makes) {
         error = make_data(f);
         found->meta = star_meta_of(f, false);
+        found->is_noted = error == 0;
     } else if (error == 0 && f->writes && !found->is_external) {
         struct star_meta writing = found->meta;
         struct cs_shape shape = {.rank = writing.rank};
@@ -263,6 +265,7 @@ static void find(const struct cs_file *f, char type, struct found *found)
             error = -EINVAL;
         writing.is_writing = true;
         error = error ? error : star_put_meta(f, &writing);
+        found->is_noted = error >= 0;
         if (error >= 0 && writing.ib_block == 0)
             error = remove_directory(f);
     }
@@ -368,7 +371,31 @@ static int begin_mode(struct cs_file *f)
     return error;
 }
 
-/* Node 0's outcome reaches all, then each opens the data. */
+static int close_handles(struct cs_file *f)
+{
+    int *handle[] = {&f->handle, &f->first_handle, &f->directory_handle}, error = 0;
+
+    star_exchange_free(f);
+    for (int k = 0; k < 3; k++) {
+        int result = *handle[k] >= 0 ? f->store->close(*handle[k]) : 0;
+
+        error = error ? error : result;
+        *handle[k] = -1;
+    }
+    return error;
+}
+
+static int open_parts(struct cs_file *f)
+{
+    int flags = f->writes ? O_RDWR : O_RDONLY;
+
+    f->handle = f->store->open(f->name, flags, star_layout_of(f));
+    if (f->handle < 0)
+        return f->handle;
+    return f->segments.has_ib ? open_directory(f, flags) : 0;
+}
+
+/* Node 0's outcome reaches all, then each opens the data. Where one of them cannot, the file is as it was, or empty. */
 static int open_together(struct cs_file *f, char type, bool makes_shape, char *part)
 {
     struct found found = {.error = 0};
@@ -379,18 +406,19 @@ static int open_together(struct cs_file *f, char type, bool makes_shape, char *p
     error = error < 0 ? error : found.error;
     if (error) {
         strcpy(part, found.part);
-        return error;
+    } else {
+        error = take_found(f, &found, makes_shape);
+        if (!error)
+            error = open_parts(f);
+        if (!error)
+            error = begin_mode(f);
+        error = star_agree_on(error);
     }
-    error = take_found(f, &found, makes_shape);
-    if (!error) {
-        f->handle = f->store->open(f->name, f->writes ? O_RDWR : O_RDONLY, star_layout_of(f));
-        error = f->handle < 0 ? f->handle : 0;
-    }
-    if (!error && f->segments.has_ib)
-        error = open_directory(f, f->writes ? O_RDWR : O_RDONLY);
-    if (!error)
-        error = begin_mode(f);
-    return star_agree_on(error);
+    if (error)
+        close_handles(f);
+    if (error && found.is_noted && star_group.rank == 0)
+        star_put_meta(f, &found.meta);
+    return error;
 }
 
 static int prepare(struct cs_file *f, const char *name, const char *type, const struct cs_options *o)
@@ -402,20 +430,6 @@ static int prepare(struct cs_file *f, const char *name, const char *type, const 
     if (!error) {
         f->store = star_store_of(&name);
         strcpy(f->name, name);
-    }
-    return error;
-}
-
-static int close_handles(struct cs_file *f)
-{
-    int *handle[] = {&f->handle, &f->first_handle, &f->directory_handle}, error = 0;
-
-    star_exchange_free(f);
-    for (int k = 0; k < 3; k++) {
-        int result = *handle[k] >= 0 ? f->store->close(*handle[k]) : 0;
-
-        error = error ? error : result;
-        *handle[k] = -1;
     }
     return error;
 }
@@ -444,8 +458,6 @@ CS_FILE *cs_fopen_with(const char *name, const char *type, struct cs_shape **s, 
         star_modes_global();
     }
     if (error) {
-        if (f)
-            close_handles(f);
         if (f)
             star_file_free(f);
         star_fail_at(name && strlen(name) < STAR_NAME_BYTES ? name : "", part, error);

@@ -29,6 +29,7 @@ struct transfer {
     int one_size, one_nitems;
     int *items;          /* [local], or NULL: whole items moved */
     bool is_line;        /* each VP reads up to a newline */
+    int error;           /* this node cannot take part */
     int64_t bytes, most; /* of each active VP: least, greatest */
     int64_t moved;       /* of each VP */
 };
@@ -77,7 +78,7 @@ static int check(const struct cs_file *f, struct transfer *t)
     if (!current || !t->v.shape || !star_shape_same(current, f->shape) || !star_shape_same(t->v.shape, f->shape) ||
         t->v.stride < 0 || current->local != f->shape->local || t->v.shape->local != f->shape->local)
         return -EINVAL;
-    int error = measure(t, f->shape);
+    int error = t->error ? t->error : measure(t, f->shape);
     if (!error && (t->writes ? !f->writes : !f->reads))
         error = -EBADF;
     if (!error && f->mode != CS_IB && f->at > PATTERN_OFFSET_MAX / 4 / f->shape->vps - STAR_CB_BLOCK_MAX - INT_MAX)
@@ -507,7 +508,7 @@ int cs_fputs(struct cs_par s, CS_FILE *f)
     }
     t.size = size;
     t.nitems = one;
-    t.one_size = -1; /* without memory: refused by all */
+    t.error = size ? 0 : -ENOMEM;
     long done = transfer(f, &t);
     bool is_whole = done >= 0 && (f->error == 0);
     free(size);

@@ -323,6 +323,89 @@ Test(star_failures, a_node_without_memory_is_everybodys_error_before_anything_mo
         cr_assert(fake_nodes_run(3, no_memory, &is_ib), "%d", is_ib);
 }
 
+/* Strings are measured in memory of the library's own. */
+static bool no_memory_for_strings(void *none)
+{
+    enum { MANY = 300000 };
+    struct cs_shape *s = shape_of(MANY);
+    char(*text)[2] = calloc((size_t)cs_local(s) + 1, sizeof *text);
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen(path, "w");
+
+        MUST(f && text);
+        bool is_hit = cs_number(s, 0) == 0;
+        if (is_hit)
+            limit_memory(100000);
+        MUST_FAIL(cs_fputs(CS_PAR(s, text), f), ENOMEM);
+        if (is_hit)
+            limit_memory(-1);
+        CS_EACH(i) text[i][0] = 'x';
+        MUST(cs_fputs(CS_PAR(s, text), f) == 0 && cs_fclose(f) == 0);
+    }
+    cs_shape_free(s);
+    free(text);
+    return true;
+}
+
+Test(star_failures, a_node_without_memory_for_strings_is_everybodys_error, .init = make_folder, .fini = remove_folder)
+{
+#ifdef __SANITIZE_ADDRESS__
+    cr_skip("the sanitizer takes more memory than it is given");
+#endif
+    cr_assert(fake_nodes_run(3, no_memory_for_strings, NULL));
+}
+
+/* ---- Descriptors ---- */
+
+/* Lets this process open so many files more; -1: as many as there are. */
+static void limit_files(int more)
+{
+    struct rlimit limit;
+    int lowest = dup(0);
+
+    close(lowest);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = more < 0 ? limit.rlim_max : (rlim_t)(lowest + more);
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* One node has too few descriptors for what it wants to update; *type is what it asks for then. */
+static bool no_descriptors(void *type)
+{
+    struct cs_shape *s = shape_of(VPS);
+    int x[VPS], is_empty = *(char *)type == 'w';
+    bool is_hit = cs_number(s, 0) == 13;
+    const struct cs_options o = {.least = CS_IB};
+
+    CS_WITH(s)
+    {
+        CS_EACH(i) x[i] = (int)cs_number(s, i);
+        CS_FILE *f = cs_fopen_with(path, "w", NULL, &o);
+        MUST(f && cs_fwrite(CS_PAR(s, x), sizeof *x, 1, f) == 1 && cs_fclose(f) == 0);
+        if (is_hit)
+            limit_files(is_empty ? 0 : 2); /* three parts */
+        MUST_NULL(cs_fopen(path, type), EMFILE);
+        if (is_hit)
+            limit_files(-1);
+        f = cs_fopen(path, "r");
+        MUST(f && cs_fread(CS_PAR(s, x), sizeof *x, 1, f) == !is_empty && cs_fclose(f) == 0);
+        CS_EACH(i) MUST(x[i] == cs_number(s, i));
+        MUST(cs_remove(path) == 0);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_failures, a_file_that_one_node_cannot_open_stays_as_it_was, .init = make_folder, .fini = remove_folder)
+{
+    cr_assert(fake_nodes_run(3, no_descriptors, "r+"));
+    cr_assert(fake_nodes_run(3, no_descriptors, "a"));
+    cr_assert(fake_nodes_run(3, no_descriptors, "w")); /* its data are gone */
+}
+
 /* ---- The program ends at any change ---- */
 
 struct ending {
