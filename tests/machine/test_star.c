@@ -14,28 +14,33 @@ TestSuite(star, .timeout = 600);
 #define PROGRAM "guest/star"
 #define VOLUMES 4
 
-/* Takes the PIO file /x and its .meta out of the images, and the streams out of these. */
-static struct unstar take_streams(const char *folder, const char *machine, const char *about)
+/* Takes the parts of a file out of the images, and the streams out of these. Data and .meta have names of their own. */
+static struct unstar take_file(const char *folder, const char *machine, const char *data, const char *meta)
 {
-    char *ncube = build_path("bin/ncube"), *path = format("%s/out", folder), *meta = format("%s/out.meta", folder);
+    static const char *const suffixes[] = {"", ".meta", ".first", ".dir"};
+    char *ncube = build_path("bin/ncube"), *path = format("%s/out", folder);
     struct unstar u;
 
-    for (int k = 0; k < 2; k++) { /* are there if there is an IB segment */
-        char *part = format("pio:/x%s", k == 0 ? ".first" : ".dir"), *to = format("%s%s", path, part + 6);
+    for (int k = 0; k < 4; k++) {
+        char *part = format("%s%s", k == 1 ? meta : data, suffixes[k]), *to = format("%s%s", path, suffixes[k]);
         struct outcome o = command_run((char *[]){ncube, "disk", "-m", (char *)machine, "get", part, to, NULL}, "");
 
+        cr_assert(k > 1 || o.status == 0, "%s: %s", part, o.err); /* the others are there if there is an IB segment */
         outcome_free(&o);
         free(part);
         free(to);
     }
-    command_must_succeed((char *[]){ncube, "disk", "-m", (char *)machine, "get", "pio:/x", path, NULL});
-    command_must_succeed((char *[]){ncube, "disk", "-m", (char *)machine, "get", "//df00/x.meta", meta, NULL});
     bool readable = unstar_read(path, &u);
-    cr_assert(readable, "%s: %s", about, u.why);
+    cr_assert(readable, "%s: %s", data, u.why);
     free(ncube);
     free(path);
-    free(meta);
     return u;
+}
+
+/* Of the PIO file /x. */
+static struct unstar take_streams(const char *folder, const char *machine)
+{
+    return take_file(folder, machine, "pio:/x", "//df00/x");
 }
 
 /* The seed's program, run in memory alone, gives the same streams. */
@@ -79,7 +84,7 @@ DrawnRowTest(star, random_programs_are_like_one_file_for_each_vp, random_cases, 
             r.options[1] = c->nodes[1];
         }
         guest_must_pass(&r);
-        struct unstar u = take_streams(folder, machine, about);
+        struct unstar u = take_streams(folder, machine);
         compare_streams(&u, seed, 0, about);
         unstar_free(&u);
         free(text);
@@ -150,7 +155,7 @@ DrawnRowTest(star, random_programs_on_arrays_of_others_in_each_order, array_case
                             .program = PROGRAM,
                             .args = {"random program", "/x", "4", seed, c->least, "1024", c->grid, c->way, rows},
                             .options = {"-n", c->nodes}});
-    struct unstar u = take_streams(folder, machine, c->line);
+    struct unstar u = take_streams(folder, machine);
     compare_streams(&u, c->seed, ROWS, c->line);
     unstar_free(&u);
     images_check(folder, VOLUMES);
@@ -175,7 +180,7 @@ Test(star, many_vps_write_an_array_and_other_nodes_read_it)
 
     for (int round = 0; round < 2; round++) {
         must_pass(machine, "-n", round == 0 ? "8" : "3", "doubles");
-        struct unstar u = take_streams(folder, machine, "doubles");
+        struct unstar u = take_streams(folder, machine);
         cr_assert(u.vps == 65536 && u.nb_block == 8 && u.nb_rows == 16 && u.cb_bytes == 0);
         for (long vp = 0; vp < u.vps; vp++)
             for (int k = 0; k < 16; k++) {
@@ -225,7 +230,7 @@ Test(star, the_program_of_figure_2_leaves_one_file_for_any_number_of_nodes)
 
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
         must_pass(machine, "-n", nodes[i], "figure 2");
-        struct unstar u = take_streams(folder, machine, nodes[i]);
+        struct unstar u = take_streams(folder, machine);
         compare_figure_2(&u, nodes[i]);
         unstar_free(&u);
         struct outcome sum = command_run((char *[]){"sha256sum", out, NULL}, NULL);
@@ -287,6 +292,32 @@ Test(star, a_file_of_the_front_end_is_another_place)
     unstar_free(&u);
     free(path);
     folder_remove(folder);
+}
+
+/* One ordinary file, on a volume or over several. */
+Test(star, a_file_of_one_volume_or_a_striped_one_is_another_place)
+{
+    static const char *const files[] = {"//df01/x", "//big/x"};
+    static const char striped[] =
+        "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\", \"df02\"]; map = \"cyclic 1000 3\"; } );\n";
+
+    for (int k = 0; k < 4; k++) {
+        char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 3, VOLUMES, striped);
+        char *name = format("unix:%s", files[k % 2]), *seed = format("%d", k + 1);
+
+        guest_must_pass(&(struct ncube_run){.machine = machine,
+                                            .program = PROGRAM,
+                                            .args = {"random program", name, "4", seed, k < 2 ? "0" : "2", "64", "0"},
+                                            .options = {"-n", k < 2 ? "7" : "3"}});
+        struct unstar u = take_file(folder, machine, files[k % 2], files[k % 2]);
+        compare_streams(&u, k + 1, 0, name);
+        unstar_free(&u);
+        images_check(folder, VOLUMES);
+        free(name);
+        free(seed);
+        free(machine);
+        folder_remove(folder);
+    }
 }
 
 static const struct on_volumes {
