@@ -4,9 +4,10 @@
 
 int star_flush_all(struct cs_file *f, enum cs_mode slowest)
 {
-    int error = slowest == CS_IB ? star_ib_enter(f) : star_flush(f);
-
-    star_note(f, error, INT64_MAX);
+    if (slowest == CS_IB)
+        star_ib_follow(f);
+    else
+        star_flush(f);
     star_ib_flush(f);
     return f->error;
 }

@@ -175,6 +175,12 @@ int star_ib_enter(struct cs_file *f)
     return 0;
 }
 
+void star_ib_follow(struct cs_file *f)
+{
+    if (star_ib_enter(f) < 0)
+        write_own_row(f);
+}
+
 /* ---- The buffer of a VP ---- */
 
 static const char nothing[8] __attribute__((aligned(8)));

@@ -110,6 +110,9 @@ int star_ib_begin(struct cs_file *f);
 
 /* Takes this node to IB. 0 or a negative errno, and then it is where it was. */
 int star_ib_enter(struct cs_file *f);
+/* The same where another node is there already. If this one cannot go, it has written its part of the collective buffer
+ * all the same, alone. */
+void star_ib_follow(struct cs_file *f);
 /* The segments before IB have other ends now. Of an external file's last row, which is cut, each VP has what is there.
  */
 void star_ib_ends(struct cs_file *f);

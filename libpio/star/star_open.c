@@ -542,12 +542,13 @@ static int write_directory_in_turn(struct cs_file *f, int64_t *used)
     return !error && f->ib ? star_directory_put_first(f) : error;
 }
 
-/* The directory of an IB segment: node 0 makes the files, if they are not there. */
+/* The directory of an IB segment: node 0 makes the files, if they are not there. A new .first has all VPs. */
 static int write_directory(struct cs_file *f)
 {
     int64_t used = f->directory_superblocks;
-    int error = star_agree_on(star_group.rank == 0 ? open_directory(f, O_RDWR | O_CREAT) : 0);
+    int error = f->first_handle >= 0 ? 0 : star_ib_begin(f);
 
+    error = star_agree_on(!error && star_group.rank == 0 ? open_directory(f, O_RDWR | O_CREAT) : error);
     if (!error)
         error = star_agree_on(open_directory(f, O_RDWR));
     if (error && error != -EMFILE)

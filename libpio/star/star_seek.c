@@ -121,7 +121,7 @@ static int seek(CS_FILE *file, const struct seek *s)
     enum cs_mode mode = f->is_external ? CS_NB : star_detect_seek(&f->segments, vote.bytes);
     mode = vote.bytes != vote.bytes_most ? CS_IB : mode > f->least ? mode : f->least;
     if (mode != CS_IB && vote.mode == CS_IB && f->mode != CS_IB) /* another node's buffer is written already */
-        error = star_ib_enter(f);
+        star_ib_follow(f);
     if (mode == CS_IB)
         error = seek_alone(f, s);
     else
