@@ -64,16 +64,41 @@ static int open_directory(struct cs_file *f)
     return f->directory_handle >= 0 ? 0 : star_open_part(f, ".dir", O_RDWR | O_CREAT, &f->directory_handle);
 }
 
+static int write_directory(const struct cs_file *f, const char *from, int64_t number)
+{
+    int64_t written = f->store->write(f->directory_handle, from, f->ib_superblock, number * f->ib_superblock);
+
+    return written < 0 ? (int)written : 0;
+}
+
+/* Where there is no descriptor for .dir, those of the data serve, which are opened again. */
+static int write_instead_of_data(struct cs_file *f, const char *from, int64_t number)
+{
+    star_settle(f);
+    star_blocks_settle(f);
+    star_blocks_stop(f);
+    f->store->close(f->handle);
+    int error = open_directory(f);
+    if (!error) {
+        error = write_directory(f, from, number);
+        f->store->close(f->directory_handle);
+        f->directory_handle = -1;
+    }
+    f->handle = f->store->open(f->name, O_RDWR, star_layout_of(f));
+    return error ? error : f->handle < 0 ? f->handle : 0;
+}
+
 static int write_superblock(struct cs_file *f, const char *from, int64_t number, bool behind)
 {
-    int64_t at = number * f->ib_superblock;
     int error = open_directory(f);
 
     f->counts.requests[1]++;
-    if (!error && behind)
-        return star_behind_start(&f->ib->entries.behind, f->store, f->directory_handle, from, f->ib_superblock, at);
-    int64_t written = error ? error : f->store->write(f->directory_handle, from, f->ib_superblock, at);
-    return written < 0 ? (int)written : 0;
+    if (error == -EMFILE)
+        return write_instead_of_data(f, from, number);
+    if (error || !behind)
+        return error ? error : write_directory(f, from, number);
+    return star_behind_start(&f->ib->entries.behind, f->store, f->directory_handle, from, f->ib_superblock,
+                             number * f->ib_superblock);
 }
 
 static void end_write(struct cs_file *f)

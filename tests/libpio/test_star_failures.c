@@ -466,6 +466,54 @@ Test(star_failures, a_file_that_one_node_cannot_open_stays_as_it_was, .init = ma
     cr_assert(fake_nodes_run(3, no_descriptors, "w")); /* its data are gone */
 }
 
+/* VPs write alone, until superblocks of the directory are full, where a node can open nothing more. */
+static bool no_descriptor_for_the_directory(void *none)
+{
+    const struct cs_options o = {.ib_block = 4, .dir_pointers = 2, .superblock = 64};
+    struct cs_shape *s = shape_of(VPS);
+    int x[VPS];
+
+    (void)none;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen_with(path, "w", NULL, &o);
+
+        CS_EACH(i) x[i] = (int)cs_number(s, i);
+        MUST(f && cs_fwrite(CS_PAR(s, x), sizeof *x, 1, f) == 1);
+        if (cs_number(s, 0) == 13)
+            limit_files(0);
+        CS_EACH(i)
+        for (int k = 0; k < 50; k++)
+            MUST(fprintf(cs_vp(f), "%3ld", (cs_number(s, i) + k) % 1000) == 3);
+        MUST(cs_fclose(f) == 0);
+        limit_files(-1);
+    }
+    cs_shape_free(s);
+    return true;
+}
+
+Test(star_failures, a_node_without_a_descriptor_for_the_directory_takes_that_of_the_data, .init = make_folder,
+     .fini = remove_folder)
+{
+    for (int slow = 0; slow < 2; slow++) {
+        struct unstar u;
+
+        fake_store_is_slow = slow;
+        cr_assert(fake_nodes_run(3, no_descriptor_for_the_directory, NULL));
+        cr_assert(unstar_read(path, &u), "%s", u.why);
+        for (long vp = 0; vp < VPS; vp++) {
+            char text[8];
+
+            cr_assert_eq(u.length[vp], 4 + 150, "VP %ld: %ld", vp, u.length[vp]);
+            for (int k = 0; k < 50; k++) {
+                snprintf(text, sizeof text, "%3ld", vp + k);
+                cr_assert(memcmp(u.stream[vp] + 4 + 3 * k, text, 3) == 0, "VP %ld, %d", vp, k);
+            }
+        }
+        unstar_free(&u);
+    }
+}
+
 /* ---- The program ends at any change ---- */
 
 struct ending {
