@@ -24,6 +24,7 @@
 #   make pictures     the pictures of README.md, by chromium
 #   make bench    the figures of docs/performance.md, on this host (ROWS=name,... LARGE=1 RUNS=n), also those of
 #                 another build (AGAINST=BUILD)
+#   make racks    nodes on several hosts: random programs on 1 to 5 racks, failures, what it costs
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make sched PLAYS=n   random plays of harts without QEMU for the scheduler (FIRST=seed)
 #   make pipes SEEDS=n   parallel pipes give what files give, for n random pairs of mappings (FIRST=seed)

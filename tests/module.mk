@@ -254,6 +254,14 @@ bench:
 	$(SUBMAKE) all guest
 	@$(MEASURE_PY) bench
 
+# make racks: nodes on several hosts: ends and failures, random programs on 1 to 5 racks, what it costs
+.PHONY: racks
+racks:
+	$(SUBMAKE) all host-tests
+	@tests/run.sh $(B) tests/emu/test_racks.sh
+	@RACKS=1 $(B)/tests/machine/test_exact -j1 --filter 'exact/is_every*'
+	@ROWS='racks_*' LARGE=1 $(MEASURE_PY) bench
+
 # make bench-net: the bare network's speed and shapes, and all of its random comparisons with the reference
 NET_SETS ?= 10000
 .PHONY: bench-net
