@@ -171,7 +171,7 @@ int replayer_take_job(struct run_options *o, struct replayer *p, const json_t *j
 
 bool replayer_is_of_run(const struct recording *r)
 {
-    return json_is_object(json_object_get(recording_about(r), "job"));
+    return json_object_get(recording_about(r), "job") != NULL;
 }
 
 int replayer_fill(struct run_options *o, struct replayer *p, char *error)
