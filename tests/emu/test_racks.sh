@@ -127,18 +127,27 @@ left() {
 }
 children() { # PROCESS...
     local process
-    for process; do cat "/proc/$process/task/"*/children; done 2>/dev/null | tr ' ' '\n' | sort -n
+    for process; do cat "/proc/$process/task/"*/children; done 2>/dev/null
+}
+# Finds mpirun, zero, racks and qemus. mpirun has other children, too, for a moment.
+find_processes() {
+    local process rank
+    zero= racks=()
+    mpirun=$(echo $(children $run))
+    for process in $(children $mpirun); do
+        rank=$(tr '\0' '\n' 2>/dev/null <"/proc/$process/environ" | sed -n 's/^OMPI_COMM_WORLD_RANK=//p')
+        case $rank in '') ;; 0) zero=$process ;; *) racks[rank - 1]=$process ;; esac
+    done
+    read -ra qemus <<<"$(echo $(children "${racks[@]}"))"
 }
 ended() { # NAME STATUS SECONDS COMMAND...
     local name=$1 expected=$2 limit=$3 begun
     shift 3
-    "$build/tests/racks/2" run -d 2 --heartbeat=0.2 ./ends run >out 2>beats &
+    timeout -k 5 100 "$build/tests/racks/2" run -d 2 --heartbeat=0.2 ./ends run >out 2>beats &
     run=$!
     until grep -q "^ncube: after" beats || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
-    mapfile -t ranks < <(children $run)
-    zero=${ranks[0]}
-    racks=("${ranks[@]:1}")
-    mapfile -t qemus < <(children "${racks[@]}")
+    find_processes
+    same "$name: processes" 5 $((1 + ${#racks[@]} + ${#qemus[@]}))
     begun=$SECONDS
     "$@"
     { wait $run; } 2>/dev/null # bash would say which process was killed
@@ -151,7 +160,7 @@ kill_qemu() { kill -KILL "${qemus[0]}"; }
 stop_rack() { kill -STOP "${racks[1]}"; }
 kill_rack() { kill -KILL "${racks[1]}"; }
 kill_zero() { kill -KILL "$zero"; }
-kill_mpirun() { kill -KILL $run; }
+kill_mpirun() { kill -KILL $mpirun; }
 ask_end() { kill -TERM "$zero"; }
 ended "a QEMU is killed" 1 10 kill_qemu
 check "its rack is named" grep -qx "ncube: rack [12] ($(hostname)): qemu-system-riscv64 .* was ended by signal 9" err
