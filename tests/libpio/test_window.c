@@ -93,7 +93,7 @@ Test(window, windows_have_the_common_bytes_one_after_the_other)
     for (uint64_t round = 0; round < 600; round++) {
         struct pattern *p[2] = {random_pattern(&state, 300, round % 4), random_pattern(&state, 300, round % 3)};
         struct plan_pair pair = {p[0], p[1], 0, 0};
-        int32_t most = 1 + (int32_t)random_below(&state, 40);
+        int32_t most = 4 + (int32_t)random_below(&state, 40);
         struct plan_window w;
         int64_t place[2], end = 0;
 
