@@ -14,7 +14,7 @@
 #define HARTS_PROCESSORS_MAX 64u
 #define HARTS_SILENCE_MS     10000
 
-/* Who runs the harts if other hosts do (emu/rack). The control segment then is no more than this process's copy. */
+/* Calls by which other hosts run the harts (emu/rack). This process then has only a copy of the control segment. */
 struct harts_far {
     void (*grant)(void *ctx, uint32_t index, bool spread); /* the slot has the rest */
     void (*call)(void *ctx, uint32_t index);               /* as harts_call */

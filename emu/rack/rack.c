@@ -47,7 +47,7 @@ static uint32_t hart_of_slot(const struct rack *r, uint32_t slot)
 
 static uint8_t *memory_at(const struct rack *r, uint32_t slot, uint64_t addr)
 {
-    return cabinet_window(cabinet_of_slot(r, slot), hart_of_slot(r, slot)) + addr;
+    return machine_slot_window(&r->machine, slot) + addr;
 }
 
 static uint32_t node_of_slot(const struct rack *r, uint32_t slot)
@@ -63,29 +63,13 @@ static void answer(const void *bytes, size_t n)
 {
     struct wire w = {0};
 
-    w.bytes = memory_grow(NULL, &w.room, n + 1, 1);
-    if (n > 0)
-        memcpy(w.bytes, bytes, n);
-    w.n = n;
+    wire_append(&w, bytes, n);
     ranks_send(0, WIRE_ANSWER, &w);
 }
 
 static void answer_number(uint64_t number)
 {
     answer(&number, sizeof number);
-}
-
-static void take_constants(struct rack *r, const struct wire_constants *from)
-{
-    struct control *c = r->machine.harts.control;
-
-    c->quantum_cycles = from->quantum_cycles;
-    c->run_on_cycles = from->run_on_cycles;
-    c->trap_quiet_cycles = from->trap_quiet_cycles;
-    c->user_quiet_cycles = from->user_quiet_cycles;
-    c->wake_quiet_cycles = from->wake_quiet_cycles;
-    c->arrival_cycles = from->arrival_cycles;
-    c->answer_cycles = from->answer_cycles;
 }
 
 static void grant(struct rack *r, uint32_t index, bool spread, const uint8_t *bytes)
@@ -119,9 +103,7 @@ static void move(struct rack *r, const struct wire_record *record, const struct 
         return;
     }
     if (record->kind == WIRE_GIVE) {
-        bytes.bytes = memory_grow(NULL, &bytes.room, with->bytes, 1);
-        memcpy(bytes.bytes, here, with->bytes);
-        bytes.n = with->bytes;
+        wire_append(&bytes, here, with->bytes);
         ranks_send(with->rank, WIRE_BYTES, &bytes);
         return;
     }
@@ -242,7 +224,7 @@ static bool obey(struct rack *r, const struct wire_record *record, const uint8_t
         start(r, bytes);
         break;
     case WIRE_CONSTANTS:
-        take_constants(r, (const struct wire_constants *)bytes);
+        memcpy((uint8_t *)r->machine.harts.control + WIRE_CONSTANTS_FROM, bytes, WIRE_CONSTANTS_BYTES);
         break;
     case WIRE_WANTED:
         harts_watch(&r->machine.harts, record->addr);
@@ -320,18 +302,15 @@ static void report_stopped(struct rack *r, uint32_t index)
 static void report_running(struct rack *r, uint32_t index)
 {
     const struct slot *s = slot_at(r, index);
-    struct slot now = {.progress = __atomic_load_n(&s->progress, __ATOMIC_SEQ_CST),
-                       .quiet = __atomic_load_n(&s->quiet, __ATOMIC_SEQ_CST)};
-    const uint64_t progress = now.progress, quiet = now.quiet;
+    const uint64_t progress = harts_progress(&r->machine.harts, index), quiet = harts_quiet(&r->machine.harts, index);
+    struct slot now;
 
     memcpy((uint8_t *)&now + WIRE_TAIL_FROM, (const uint8_t *)s + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
     now.progress = progress;
     now.quiet = quiet;
-    now.posts = 0;
     if (now.stops == s->go + 1) /* it has stopped meanwhile: its report follows */
         return;
-    wire_put(&r->out, WIRE_RUNS, index, 0, (const uint8_t *)&now + WIRE_HEAD_FROM, WIRE_HEAD_TO - WIRE_HEAD_FROM);
-    wire_add(&r->out, (const uint8_t *)&now + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
+    wire_put(&r->out, WIRE_RUNS, index, 0, (const uint8_t *)&now + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
     wire_add(&r->out, s->passed_trap, now.passed * sizeof *s->passed_trap);
 }
 

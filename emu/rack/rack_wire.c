@@ -17,16 +17,17 @@ void wire_free(struct wire *w)
     *w = (struct wire){0};
 }
 
-static void append(struct wire *w, const void *bytes, size_t n)
+void wire_append(struct wire *w, const void *bytes, size_t n)
 {
-    w->bytes = memory_grow(w->bytes, &w->room, w->n + n, 1);
-    memcpy(w->bytes + w->n, bytes, n);
+    w->bytes = memory_grow(w->bytes, &w->room, w->n + n + 1, 1);
+    if (n > 0)
+        memcpy(w->bytes + w->n, bytes, n);
     w->n += n;
 }
 
 void wire_begin(struct wire *w, uint32_t kind, uint32_t slot, uint64_t addr)
 {
-    append(w, &(struct wire_record){.kind = kind, .slot = slot, .addr = addr}, sizeof(struct wire_record));
+    wire_append(w, &(struct wire_record){.kind = kind, .slot = slot, .addr = addr}, sizeof(struct wire_record));
     w->record = w->n;
 }
 
@@ -35,7 +36,7 @@ void wire_add(struct wire *w, const void *bytes, size_t n)
     uint64_t there;
     uint8_t *length;
 
-    append(w, bytes, n);
+    wire_append(w, bytes, n);
     length = w->bytes + w->record - sizeof there;
     there = w->n - w->record;
     memcpy(length, &there, sizeof there);

@@ -23,7 +23,7 @@ enum wire_tag { WIRE_COMMANDS = 1, WIRE_REPORT, WIRE_ANSWER, WIRE_BYTES };
 
 enum wire_kind {
     WIRE_SETUP = 1, /* struct wire_setup; answer: nothing, or a line if it fails */
-    WIRE_CONSTANTS, /* struct wire_constants */
+    WIRE_CONSTANTS, /* the part of struct control that changes between runs of harts */
     WIRE_WANTED,    /* addr: control.wanted */
     WIRE_GRANT,     /* slot; addr: spread; struct wire_grant, mailbox lines */
     WIRE_CALL,      /* slot */
@@ -38,8 +38,8 @@ enum wire_kind {
     WIRE_ALIVE,     /* answer: uint64_t, ns of processor time that the rack's QEMUs have had */
     WIRE_END,
     /* reports: */
-    WIRE_STOPPED, /* slot; struct wire_slot, posts, traps, registers, mailbox lines */
-    WIRE_RUNS,    /* slot; struct wire_slot, traps */
+    WIRE_STOPPED, /* slot; its head and tail, posts, traps, registers, mailbox lines */
+    WIRE_RUNS,    /* slot; the tail of a slot, traps */
     WIRE_FAILED,  /* a line */
 };
 
@@ -57,18 +57,16 @@ struct wire_setup {
     uint32_t cycles_of_class[SLOT_COST_CLASSES];
 };
 
-/* The fields of struct control that change between runs of harts. */
-struct wire_constants {
-    uint64_t quantum_cycles, run_on_cycles, trap_quiet_cycles, user_quiet_cycles, wake_quiet_cycles, arrival_cycles,
-        answer_cycles;
-};
-
 struct wire_move {
     uint64_t addr; /* the other end's */
     uint64_t bytes;
     uint32_t slot; /* the other end's, */
     uint32_t rank; /* and its rack's */
 };
+
+/* The part of struct control from its quantum to before what is fixed when the cabinets start. */
+#define WIRE_CONSTANTS_FROM  offsetof(struct control, quantum_cycles)
+#define WIRE_CONSTANTS_BYTES (offsetof(struct control, debug_offset) - WIRE_CONSTANTS_FROM)
 
 /* The part of a slot that ncube writes while its hart is stopped, and the one that the plugin writes. */
 #define WIRE_HEAD_FROM offsetof(struct slot, base_cycles)
@@ -81,10 +79,6 @@ struct wire_grant {
     uint64_t quiet, quantum_end;
 };
 
-struct wire_slot {
-    uint8_t head[WIRE_HEAD_TO - WIRE_HEAD_FROM], tail[WIRE_TAIL_TO - WIRE_TAIL_FROM];
-};
-
 /* A message that grows; begins with zeros. The owner calls wire_free. */
 struct wire {
     uint8_t *bytes;
@@ -93,6 +87,8 @@ struct wire {
 };
 
 void wire_free(struct wire *w);
+/* Appends bytes that are no record, or not yet. */
+void wire_append(struct wire *w, const void *bytes, size_t n);
 /* Begins a record; wire_add adds bytes to it. */
 void wire_begin(struct wire *w, uint32_t kind, uint32_t slot, uint64_t addr);
 void wire_add(struct wire *w, const void *bytes, size_t n);

@@ -28,7 +28,7 @@ struct rack {
     uint64_t wanted;  /* as the rack knows it */
     uint64_t work_ns; /* processor time of its QEMUs at the last silence */
     uint32_t silences;
-    struct wire_constants constants;
+    uint8_t constants[WIRE_CONSTANTS_BYTES]; /* likewise */
 };
 
 struct racks {
@@ -65,9 +65,7 @@ static uint32_t rack_of_slot(const struct racks *r, uint32_t slot)
 
 static uint8_t *mailbox_of_slot(const struct racks *r, uint32_t slot)
 {
-    uint32_t each = slots_per_cabinet(r->m);
-
-    return cabinet_window(&r->m->cabinet[slot / each], slot % each) + NCU_MAILBOX_PA;
+    return machine_slot_window(r->m, slot) + NCU_MAILBOX_PA;
 }
 
 static struct wire *out_to(struct racks *r, uint32_t slot)
@@ -77,27 +75,15 @@ static struct wire *out_to(struct racks *r, uint32_t slot)
 
 /* ---- Sending and waiting ---- */
 
-static struct wire_constants constants_now(const struct control *c)
+/* Tells a rack what has changed for all of its harts. They see it no later than the grants that follow. */
+static void tell_constants(const struct racks *r, struct rack *rack)
 {
-    return (struct wire_constants){.quantum_cycles = c->quantum_cycles,
-                                   .run_on_cycles = c->run_on_cycles,
-                                   .trap_quiet_cycles = c->trap_quiet_cycles,
-                                   .user_quiet_cycles = c->user_quiet_cycles,
-                                   .wake_quiet_cycles = c->wake_quiet_cycles,
-                                   .arrival_cycles = c->arrival_cycles,
-                                   .answer_cycles = c->answer_cycles};
-}
+    const uint8_t *now = (const uint8_t *)r->m->harts.control + WIRE_CONSTANTS_FROM;
 
-/* Tells each rack what has changed for all of its harts; they see it no later than the grants that follow. */
-static void tell_constants(struct racks *r)
-{
-    const struct wire_constants now = constants_now(r->m->harts.control);
-
-    for (uint32_t k = 0; k < r->n; k++)
-        if (memcmp(&now, &r->rack[k].constants, sizeof now) != 0) {
-            r->rack[k].constants = now;
-            wire_put(&r->rack[k].out, WIRE_CONSTANTS, 0, 0, &now, sizeof now);
-        }
+    if (memcmp(now, rack->constants, WIRE_CONSTANTS_BYTES) == 0)
+        return;
+    memcpy(rack->constants, now, WIRE_CONSTANTS_BYTES);
+    wire_put(&rack->out, WIRE_CONSTANTS, 0, 0, now, WIRE_CONSTANTS_BYTES);
 }
 
 static void tell_wanted(struct racks *r)
@@ -155,12 +141,12 @@ static void take_traps(struct slot *s, const uint8_t *bytes)
     memcpy(s->passed_trap, bytes, s->passed * sizeof *s->passed_trap);
 }
 
-static void take_head_and_tail(struct slot *s, const struct wire_slot *from)
+/* The list of stopped harts is this process's own. */
+static void take_tail(struct slot *s, const uint8_t *bytes)
 {
     uint32_t next = s->next_stopped;
 
-    memcpy((uint8_t *)s + WIRE_HEAD_FROM, from->head, sizeof from->head);
-    memcpy((uint8_t *)s + WIRE_TAIL_FROM, from->tail, sizeof from->tail);
+    memcpy((uint8_t *)s + WIRE_TAIL_FROM, bytes, WIRE_TAIL_TO - WIRE_TAIL_FROM);
     s->next_stopped = next;
 }
 
@@ -168,8 +154,10 @@ static void take_stopped(struct racks *r, uint32_t index, const uint8_t *bytes)
 {
     struct slot *s = harts_slot(&r->m->harts, index);
 
-    take_head_and_tail(s, (const struct wire_slot *)bytes);
-    bytes += sizeof(struct wire_slot);
+    memcpy((uint8_t *)s + WIRE_HEAD_FROM, bytes, WIRE_HEAD_TO - WIRE_HEAD_FROM);
+    bytes += WIRE_HEAD_TO - WIRE_HEAD_FROM;
+    take_tail(s, bytes);
+    bytes += WIRE_TAIL_TO - WIRE_TAIL_FROM;
     memcpy(s->post, bytes, s->posts * sizeof *s->post);
     bytes += s->posts * sizeof *s->post;
     take_traps(s, bytes);
@@ -186,12 +174,9 @@ static void take_stopped(struct racks *r, uint32_t index, const uint8_t *bytes)
 static void take_running(struct racks *r, uint32_t index, const uint8_t *bytes)
 {
     struct slot *s = harts_slot(&r->m->harts, index);
-    const struct wire_slot *from = (const struct wire_slot *)bytes;
-    uint32_t next = s->next_stopped;
 
-    memcpy((uint8_t *)s + WIRE_TAIL_FROM, from->tail, sizeof from->tail);
-    s->next_stopped = next;
-    take_traps(s, bytes + sizeof *from);
+    take_tail(s, bytes);
+    take_traps(s, bytes + WIRE_TAIL_TO - WIRE_TAIL_FROM);
 }
 
 static void take_report(struct racks *r, uint32_t rack)
@@ -252,7 +237,6 @@ static bool far_await(void *machine, uint32_t bell, int limit_ms)
     uint64_t end_ms = host_ms() + (uint64_t)limit_ms;
     uint64_t since_ns = 0;
 
-    tell_constants(r);
     tell_wanted(r);
     send_all(r);
     while (!signals_any() && !r->failed && c->doorbell == bell && host_ms() < end_ms)
@@ -272,12 +256,12 @@ static void far_grant(void *machine, uint32_t index, bool spread)
     struct racks *r = of(machine);
     struct slot *s = harts_slot(&r->m->harts, index);
     struct wire_grant g = {.quiet = s->quiet, .quantum_end = s->quantum_end};
-    struct wire *out = out_to(r, index);
+    struct rack *rack = &r->rack[rack_of_slot(r, index)];
 
-    tell_constants(r);
+    tell_constants(r, rack);
     memcpy(g.head, (uint8_t *)s + WIRE_HEAD_FROM, sizeof g.head);
-    wire_put(out, WIRE_GRANT, index, spread, &g, sizeof g);
-    wire_add_lines(out, mailbox_of_slot(r, index), r->known[index]);
+    wire_put(&rack->out, WIRE_GRANT, index, spread, &g, sizeof g);
+    wire_add_lines(&rack->out, mailbox_of_slot(r, index), r->known[index]);
 }
 
 static void far_call(void *machine, uint32_t index)

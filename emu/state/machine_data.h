@@ -157,6 +157,14 @@ static inline uint32_t machine_hart_of(const struct machine *m, uint32_t index)
     return index % m->config.topo.nodes_per_cabinet;
 }
 
+/* Returns the memory of the hart of a slot: each cabinet's injector follows its nodes. */
+static inline uint8_t *machine_slot_window(const struct machine *m, uint32_t slot)
+{
+    uint32_t each = m->config.topo.nodes_per_cabinet + 1;
+
+    return cabinet_window(&m->cabinet[slot / each], slot % each);
+}
+
 /* Returns the processor time of all QEMUs of a machine so far. Signal handlers may call it. */
 uint64_t machine_work_ns(void *machine);
 /* Finds the address of a global symbol of Vertex. False: vertex.elf has none. */
