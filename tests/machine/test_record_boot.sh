@@ -69,24 +69,6 @@ int main(int argc, char **argv)
     return nread(b, 4, &s, &t, 0);
 }
 END
-cat >writes.c <<'END'
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-int main(void)
-{
-    char line[2000];
-    memset(line, 'x', sizeof line);
-    line[1999] = '\n';
-    for (int i = 0; i < 200; i++) {
-        int n = write(1, line, sizeof line);
-        if (n != sizeof line)
-            fprintf(stderr, "write %d: %d, %s\n", i, n, strerror(errno));
-    }
-    return 5;
-}
-END
 cat >volume.c <<'END'
 #include <nself.h>
 #include <stdio.h>
@@ -108,9 +90,10 @@ int main(void)
     return 0;
 }
 END
-for program in reads turns waits writes volume; do
+for program in reads turns waits volume; do
     ncc -g -o $program $program.c || exit 1
 done
+cp "$build/guest/writes" . || exit 1
 
 await() { # COMMAND...: until it succeeds
     for ((i = 0; i < 600; i++)); do
@@ -236,14 +219,14 @@ same "which leaves no process" "" "$(pgrep -f elsewhere/life.ncr)"
 programs=0
 rm -f out.* err.* status.*
 boot
-run 5 ./writes
-xnc ./writes >/dev/full 2>err.2
+run 5 ./writes 200
+xnc ./writes 200 >/dev/full 2>err.2
 same "a full disk: status" 5 $?
 programs=2
 echo 5 >status.2
 : >out.2
-run 5 ./writes 
-{ xnc ./writes 2>err.4; echo $? >status.4; } | { sleep 0.5; head -c 50000; } >out.4
+run 5 ./writes 200
+{ xnc ./writes 200 2>err.4; echo $? >status.4; } | { sleep 0.5; head -c 50000; } >out.4
 programs=4
 same "a closed pipe: status" 141 "$(cat status.4)"
 down 0
