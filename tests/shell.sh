@@ -29,6 +29,17 @@ same() {
     fi
 }
 
+# await COMMAND...: until it succeeds, for at most a minute. A file that it looks into must not be an earlier run's:
+# remove that first, since a process that starts in the background has its files later than the next command runs.
+await() {
+    local i
+    for ((i = 0; i < 1200; i++)); do
+        "$@" && return
+        sleep 0.05
+    done
+    check "awaited for a minute" "$@"
+}
+
 # status NAME EXPECTED COMMAND...: its exit status; output goes to out and err.
 status() {
     local name=$1 expected=$2

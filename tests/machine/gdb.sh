@@ -1,23 +1,12 @@
 # For suites in which gdb is driven by commands and its output judged; to be sourced after tests/shell.sh. `ncube` is
 # the command, `debugged` the program; the output of both is in run.out, run.err and gdb.out.
 
-# await NAME COMMAND...: until it succeeds
-await() {
-    local name=$1 i
-    shift
-    for ((i = 0; i < 600; i++)); do
-        "$@" && return
-        sleep 0.05
-    done
-    check "$name" false
-}
-
 # begin_gdb WORD...: starts that command of ncube's and waits until it waits for gdb. Sets run and port.
 begin_gdb() {
     rm -f run.out run.err
     timeout 120 "$ncube" "$@" >run.out 2>run.err &
     run=$!
-    await "it waits for gdb: $*" grep -qs 'waiting for gdb' run.err
+    await grep -qs 'waiting for gdb' run.err
     port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" run.err)
 }
 

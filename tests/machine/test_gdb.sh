@@ -132,7 +132,7 @@ end "kill" 1 ""
 begin -d 1 -- loop
 timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex continue "$debugged" >gdb.out 2>&1 &
 gdb=$!
-await "it has gone on" grep -qs 'sum 1' run.out
+await grep -qs 'sum 1' run.out
 kill -INT $(pgrep -P $gdb || echo $gdb)
 wait $gdb
 check "an interrupt stops the program" grep -q 'received signal SIGINT' gdb.out
@@ -295,13 +295,13 @@ check "in which nodes run ahead no more ($ahead of $free)" [ "$ahead" -lt $((fre
 export NCUBE_NAME=gdb-$$
 "$ncube" boot -d 2 --gdb >up 2>up.err &
 boot=$!
-await "the machine is up" grep -qs 'is up' up
+await grep -qs 'is up' up
 status "no program runs" 0 "$ncube" gdb
 port=$(sed -n "s/^gdb-multiarch PROGRAM -ex 'target remote :\([0-9]*\)'$/\1/p" out)
 check "so the next one waits" [ -n "$port" ]
 "$build/bin/xnc" -d 1 "$debugged" >run.out 2>run.err &
 run=$!
-await "gdb is awaited" grep -qs 'waiting for gdb' up.err
+await grep -qs 'waiting for gdb' up.err
 check "meanwhile the machine answers" grep -q 'nodes 0-1' <("$ncube" ps)
 gdb 'info threads' 'break collect' 'continue' "shell $ncube ps" 'continue'
 end "the next program" 0 "sum 1"
@@ -314,11 +314,11 @@ says "no program, no gdb" 'Remote connection closed|No threads'
 
 "$build/bin/xnc" -d 1 "$debugged" loop >loop.out 2>&1 &
 loop=$!
-await "it runs" grep -qs 'sum 1' loop.out
+await grep -qs 'sum 1' loop.out
 rm run.out
 "$build/bin/xnc" -d 1 "$debugged" loop >run.out 2>run.err &
 run=$!
-await "so does another" grep -qs 'sum 1' run.out
+await grep -qs 'sum 1' run.out
 status "which one?" 1 "$ncube" gdb
 same "says so" "ncube: 2 programs run; give a node of one of them: --node=N, see ncube ps" "$(cat err)"
 status "the one on node 2" 0 "$ncube" gdb --node=2
@@ -337,7 +337,7 @@ wait $loop
 
 "$ncube" boot -d 0 >plain.up 2>up.err &
 boot=$!
-await "another machine is up" grep -qs 'is up' plain.up
+await grep -qs 'is up' plain.up
 status "a machine without --gdb" 1 "$ncube" gdb
 same "is told so" "ncube: the machine was booted without --gdb; boot it with ncube boot --gdb" "$(cat err)"
 "$ncube" down

@@ -166,20 +166,22 @@ same "the replay's own disk is full: status" 141 $?
 check "its trace is the same" cmp trace.json elsewhere/full.json
 check "it says so" grep -qx "ncube: not all of the replay's output could be written" elsewhere/err
 
+has_lines() { # AT_LEAST FILE
+    [ -e "$2" ] && [ "$(wc -l <"$2")" -ge "$1" ]
+}
+
 # signal NAME SIGNAL...: while the program computes, sends and waits for its input
 signal() {
     local name=$1 ncube_pid
     shift
     mkfifo input
+    rm -f stdout
     sleep 60 >input &
     local holder=$!
     echo abc >input &
     "$ncube" run --record=run.ncr "${outputs[@]}" -d 2 ./talks <input >stdout 2>stderr &
     ncube_pid=$!
-    for ((i = 0; i < 600; i++)); do
-        [ "$(wc -l <stdout)" -lt 3 ] || break
-        sleep 0.1
-    done
+    await has_lines 3 stdout
     for s; do
         kill -s "$s" $ncube_pid
     done
@@ -252,13 +254,6 @@ check "which writes them" [ -e cores/core.3 ]
 
 # ---- A replay that somebody looks at
 
-await() { # COMMAND...: until it succeeds
-    for ((i = 0; i < 600; i++)); do
-        "$@" && return
-        sleep 0.1
-    done
-}
-
 printf 'one\nstop\n' >in
 mkdir -p data
 printf 'some\ntext\n' >data/in
@@ -267,7 +262,7 @@ rm -r data
 if command -v gdb-multiarch >/dev/null; then
     "$ncube" replay --gdb --trace=gdb.json run.ncr >gdb.stdout 2>gdb.stderr &
     replay=$!
-    await grep -q 'waiting for gdb' gdb.stderr
+    await grep -qs 'waiting for gdb' gdb.stderr
     port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" gdb.stderr)
     timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex 'break fclose' -ex continue -ex 'print node' \
         -ex delete -ex continue ./reads >gdb.out 2>&1
@@ -279,9 +274,10 @@ if command -v gdb-multiarch >/dev/null; then
 else
     skip "a replay under gdb" "gdb-multiarch is not installed"
 fi
+rm -f err
 "$ncube" replay --gdb run.ncr >/dev/null 2>err &
 replay=$!
-await grep -q 'waiting for gdb' err
+await grep -qs 'waiting for gdb' err
 kill -TERM $replay
 wait $replay
 same "a replay that its user ends: status" 143 $?

@@ -95,13 +95,6 @@ for program in reads turns waits volume; do
 done
 cp "$build/guest/writes" . || exit 1
 
-await() { # COMMAND...: until it succeeds
-    for ((i = 0; i < 600; i++)); do
-        "$@" && return
-        sleep 0.05
-    done
-}
-
 boot() { # WORD...
     rm -f boot.out
     ncube boot --record=life.ncr --trace=trace.json --stats=stats.json "$@" >boot.out 2>boot.err &
@@ -206,6 +199,7 @@ head -c $(($(wc -c <life.ncr) / 2)) life.ncr >cut.ncr
 status "a cut recording" 1 ncube replay cut.ncr
 check "which is said" grep -q '^ncube: cut.ncr: ' err
 cp life.ncr elsewhere
+rm out
 ncube replay --sync=strict elsewhere/life.ncr >out 2>err &
 replay=$!
 await grep -sq 'read one' out
@@ -285,6 +279,7 @@ replay "a host program"
 
 status "with gdb" 2 ncube boot --record=x.ncr --gdb
 status "no such folder" 1 ncube boot --record=none/x.ncr
+rm boot.out
 ncube boot --record=/dev/full >boot.out 2>boot.err &
 boot=$!
 await grep -sq 'is up' boot.out

@@ -201,7 +201,7 @@ leaves() {
     wait "$run"
     same "$1: status" "$2" $?
     for qemu in $qemus; do
-        await "$1: no QEMU is left" [ ! -e "/proc/$qemu" ]
+        await [ ! -e "/proc/$qemu" ]
     done
 }
 
