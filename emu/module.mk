@@ -108,7 +108,19 @@ $(PLUGIN_OBJS): HOST_CFLAGS += -fvisibility=hidden
 # QEMU has no sanitizers' library, nor do host programs that link libnhost.
 $(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o $(NHOST_OBJS): HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
 $(B)/lib/plugin.so: HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
-$(B)/lib/plugin.so: $(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o
+$(B)/lib/plugin.so: $(filter-out %/plugin_inside.o,$(PLUGIN_OBJS)) $(B)/obj/emu/qemu/cost.o $(B)/obj/emu/qemu/inside.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CC) -shared -o $@ $^
+
+# The plugin with all of ncube inside (emu/qemu/inside.h)
+ifndef SANITIZE
+PROGRAMS += $(B)/lib/ncube.so
+$(B)/obj/emu/cmd/ncube_inside.o: emu/cmd/ncube.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(CC) $(HOST_CFLAGS) -fPIC -Dmain=ncube_main -MMD -MP -c -o $@ $<
+$(B)/lib/ncube.so: $(PLUGIN_OBJS) $(B)/obj/emu/cmd/ncube_inside.o $(B)/obj/emu/cmd/hosts_one.o $(EMU)
+	$(call say,LD,$@)
+	$(CC) -shared -Wl,-Bsymbolic -o $@ $^ $(EMU_LIBS)
+endif

@@ -2,15 +2,31 @@
 
 #include <libgen.h>
 #include <limits.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "emu/base/memory.h"
 
+static const char *program = "/proc/self/exe";
+
+void beside_set_program(const char *path)
+{
+    program = path;
+}
+
+const char *beside_program(void)
+{
+    return program;
+}
+
 char *beside_find(const char *name)
 {
     char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    ssize_t n = readlink(program, self, sizeof self - 1);
 
-    self[n > 0 ? n : 0] = '\0';
+    if (n > 0)
+        self[n] = '\0';
+    else
+        snprintf(self, sizeof self, "%s", program); /* no link */
     return memory_print("%s/%s", dirname(dirname(self)), name);
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "emu/base/starved.h"
 
@@ -16,6 +17,7 @@ static volatile sig_atomic_t request; /* an orderly end was asked for; signals_t
 static volatile sig_atomic_t child_ended;
 static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;
+static volatile pid_t keeper; /* the thread for the handlers; 0: any */
 
 static volatile uint64_t progress; /* of the machine, in virtual time */
 static const struct signals_work *volatile work;
@@ -102,8 +104,22 @@ static bool look_finds_stuck(void)
     return stuck;
 }
 
+/* Returns true if another thread is to handle the signal. */
+static bool pass_on(int signal)
+{
+    int before = errno;
+
+    if (keeper == 0 || gettid() == keeper)
+        return false;
+    tgkill(getpid(), keeper, signal);
+    errno = before;
+    return true;
+}
+
 static void note(int signal)
 {
+    if (pass_on(signal))
+        return;
     if (signal == SIGALRM && !look_finds_stuck())
         return;
     if (signal == SIGALRM)
@@ -119,6 +135,7 @@ static void note(int signal)
 }
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM};
+static bool ignored[sizeof caught / sizeof *caught]; /* when the handlers were installed first */
 
 /* A signal that was ignored when ncube was started, as by nohup, stays ignored. */
 static bool is_ignored(int signal)
@@ -128,15 +145,27 @@ static bool is_ignored(int signal)
     return signal != SIGCHLD && signal != SIGALRM && sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
+void signals_keep_to(pid_t thread)
+{
+    keeper = thread;
+}
+
 void signals_install(uint32_t *doorbell)
 {
+    static bool again;
+
+    for (size_t i = 0; i < sizeof caught / sizeof *caught && !again; i++)
+        ignored[i] = is_ignored(caught[i]);
+    again = true;
     bell = doorbell;
     /* No SA_RESTART: a signal must interrupt a read of standard input. SA_NOCLDSTOP: a child that stops has not
      * ended. */
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_NOCLDSTOP};
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        if (!is_ignored(caught[i]))
+        if (ignored[i])
+            signal(caught[i], SIG_IGN);
+        else
             sigaction(caught[i], &action, NULL);
     action.sa_flags = SA_RESTART; /* a heartbeat or a debugger must not disturb a read */
     sigaction(SIGUSR1, &action, NULL);

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Catches SIGINT, SIGTERM and SIGHUP (which ask for the end), SIGALRM (for signals_be_orderly), SIGCHLD, SIGUSR1
  * (heartbeats) and SIGIO (a debugger has sent something: nothing but the doorbell rings); ignores SIGPIPE and SIGXFSZ.
@@ -14,6 +15,11 @@
  * signals_release. */
 void signals_install(uint32_t *doorbell);
 void signals_release(void);
+
+/* For a process with other threads than ncube's: the handlers do their work in this one, whose waits they end. To be
+ * called before signals_install. That may be called again, after others have installed handlers: it catches what it
+ * has caught before. */
+void signals_keep_to(pid_t thread);
 
 /* From now on the first signal only asks for an orderly end. The process ends at once after a second signal, or when
  * the end is stuck: after 1 to 1.5 s of the host's time in which nobody works at any progress though there was a

@@ -5,7 +5,7 @@
 #include "emu/qemu/fiber.h"
 
 static const char *const sync_modes[] = {"ahead", "strict", NULL};
-static const char *const hart_ways[] = {"threads", "turns", NULL}; /* from MACHINE_HARTS_THREADS on */
+static const char *const hart_ways[] = {"threads", "turns", "inside", NULL}; /* from MACHINE_HARTS_THREADS on */
 
 static void take_statistics(const struct options *o, const struct option_line *l, void *machine, const char *path)
 {
@@ -30,10 +30,15 @@ void options_take_gdb(const struct options *o, const struct option_line *l, void
     m->gdb = true;
 }
 
+static const char *way_name(const struct machine_options *m)
+{
+    return hart_ways[m->harts - MACHINE_HARTS_THREADS];
+}
+
 void options_check_harts(const struct options *o, const struct machine_options *m)
 {
-    if (m->harts == MACHINE_HARTS_TURNS && !fiber_possible())
-        options_refuse(o, "harts 'turns': %s", NO_FIBERS);
+    if (m->harts >= MACHINE_HARTS_TURNS && !fiber_possible())
+        options_refuse(o, "harts '%s': %s", way_name(m), NO_FIBERS);
 }
 
 /* Nodes that are killed are in the same places in every run only if user code never runs ahead; when gdb's may, it says
@@ -42,8 +47,8 @@ void options_run_for_debugger(const struct options *o, struct machine_options *m
 {
     if (!m->gdb && !m->core_dir && !m->check)
         return;
-    if (m->harts == MACHINE_HARTS_TURNS)
-        options_refuse(o, "harts 'turns': not with %s, which needs a thread for each hart",
+    if (m->harts >= MACHINE_HARTS_TURNS)
+        options_refuse(o, "harts '%s': not with %s, which needs a thread for each hart", way_name(m),
                        m->gdb     ? "--gdb"
                        : m->check ? "--check"
                                   : "--core");
@@ -60,7 +65,7 @@ const struct option_line machine_lines[] = {
     {"cores", "N", "use at most N processors of the host (default: all allowed); same results",
      TO(OPTION_NUMBER, processors), 1, 64},
     {"harts", "WAY",
-     "turns: QEMU's harts share a thread (default, where possible); threads: each has one; same results",
+     "inside: ncube's thread has all harts (default); turns: another; threads: each has one; same results",
      TO(OPTION_CHOICE, harts), MACHINE_HARTS_THREADS, .choices = hart_ways},
     {"stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON", OPTION_OWN,
      .take = take_statistics},

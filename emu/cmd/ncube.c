@@ -136,8 +136,8 @@ static void check_words(const struct machine_options *m, char **word)
 
 static int command_run(int argc, char **argv)
 {
-    struct run_words w = {
-        .options = {.machine = {.lib = options_find_lib(), .trace = TRACING_NONE}, .limit_cycles = UINT64_MAX}};
+    struct run_words w = {.options = {.machine = {.lib = options_find_lib(), .trace = TRACING_NONE, .from_words = true},
+                                      .limit_cycles = UINT64_MAX}};
 
     char **word = options_parse(&run_options, &w, argc, argv), *program = join_words(word);
     check_words(&w.options.machine, word);
@@ -182,7 +182,8 @@ static const struct options boot_options = {
 
 static int command_boot(int argc, char **argv)
 {
-    struct boot_options o = {.machine = {.lib = options_find_lib(), .trace = TRACING_NONE, .kept_up = true}};
+    struct boot_options o = {
+        .machine = {.lib = options_find_lib(), .trace = TRACING_NONE, .kept_up = true, .from_words = true}};
     char **word = options_parse(&boot_options, &o, argc, argv);
 
     o.machine.machine = word[0];

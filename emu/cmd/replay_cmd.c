@@ -57,6 +57,7 @@ int replay_command(int argc, char **argv)
 
     if (!word[0])
         options_refuse(&options, "give a recording");
+    m->from_words = true;
     tracing_check(&options, &m->trace);
     options_check_watch(&options, m);
     if (recording_read(&m->recording, word[0], error) < 0)

@@ -20,6 +20,7 @@
 #include "emu/link/life_acts.h"
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
+#include "emu/machine/guard.h"
 #include "emu/machine/operate.h"
 #include "emu/machine/recorder.h"
 #include "emu/machine/run.h"
@@ -86,17 +87,22 @@ static int detach_begin(void)
     return ends[1];
 }
 
-/* Lets the command return. The process then has a session of its own, and its standard streams are /dev/null. */
-static void detach_done(int fd)
+static void leave_streams(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    prctl(PR_SET_PDEATHSIG, 0);
-    setsid();
     for (int stream = STDIN_FILENO; null >= 0 && stream <= STDERR_FILENO; stream++)
         dup2(null, stream);
     if (null > STDERR_FILENO)
         close(null);
+}
+
+/* Lets the command return. The process then has a session of its own, and its standard streams are /dev/null. */
+static void detach_done(int fd)
+{
+    prctl(PR_SET_PDEATHSIG, 0);
+    setsid();
+    leave_streams();
     while (write(fd, "", 1) < 0 && errno == EINTR)
         ;
     close(fd);
@@ -207,8 +213,12 @@ static void announce(struct boot *b)
            plural(1u << t->dim), volumes, plural(volumes));
     fflush(stdout);
     b->clients.announced = true;
-    if (b->options->detach)
+    if (b->options->detach && guard_is_there()) {
+        leave_streams();
+        guard_tell_up(); /* it is not this process for whose byte the command waits */
+    } else if (b->options->detach) {
         detach_done(b->command);
+    }
 }
 
 static int keep_up(struct boot *b)
@@ -242,23 +252,43 @@ static int begin(struct boot *b)
 {
     struct machine *m = &b->machine;
 
-    if (machine_configure(m, &b->options->machine) != 0)
-        return -1;
     if (clients_open(&b->clients, m, b->options->name) != 0)
         return machine_complain(m, "%s", m->error);
     return machine_build(m) == 0 ? recorder_begin(m, NULL) : -1;
 }
 
+/* Called when the machine is up, which runs inside of QEMU. */
+static void be_detached(void *boot)
+{
+    const struct boot *b = boot;
+
+    if (b->options->detach)
+        detach_done(b->command);
+}
+
+static int boot_guarded(struct boot *b)
+{
+    int status = guard_run(&b->machine, be_detached, b);
+
+    machine_free(&b->machine);
+    return status;
+}
+
 int boot_machine(const struct boot_options *o)
 {
-    int command = o->detach ? detach_begin() : -1;
+    const bool detach = o->detach && !guard_is_there();
+    int command = detach ? detach_begin() : -1, guarded = -1;
 
-    if (o->detach && command < 0) {
+    if (detach && command < 0) {
         machine_say("cannot start a process for the machine: %s", strerror(errno));
         return RUN_FAILED;
     }
     struct boot b = {.options = o, .command = command, .clients = {.listening = -1, .spare = -1}};
-    int status = begin(&b) == 0 ? keep_up(&b) : RUN_FAILED;
+    if (machine_configure(&b.machine, &o->machine) == 0)
+        guarded = guard_is_wanted(&b.machine);
+    if (guarded == 1)
+        return boot_guarded(&b);
+    int status = guarded == 0 && begin(&b) == 0 ? keep_up(&b) : RUN_FAILED;
 
     if (signals_asked() != 0)
         status = RUN_SIGNAL + signals_asked();

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/beside.h"
 #include "emu/base/host.h"
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
@@ -27,6 +28,7 @@
 #include "emu/stats/stats_calls.h"
 #include "emu/qemu/cost.h"
 #include "emu/qemu/fiber.h"
+#include "emu/qemu/inside.h"
 #include "vertex/contract/system.h"
 
 #define PROGRESS_S      0.25            /* of the host, between two looks at how far the machine is */
@@ -112,11 +114,16 @@ static uint64_t least_memory(const struct topo *t)
 }
 
 /* A limit of addresses holds for each process: for this one, and for QEMU with the largest cabinet. */
-static uint64_t needed_addresses(const struct machine *m, uint32_t largest)
+static uint64_t addresses_here(const struct machine *m)
 {
     uint64_t ram_bytes = m->config.topo.ram_bytes;
-    uint64_t here = m->cabinets * cabinet_bytes(0, ram_bytes) + m->nodes * ram_bytes + SPARE_ADDRESSES;
-    uint64_t qemu = cabinet_qemu_bytes(largest, ram_bytes);
+
+    return m->cabinets * cabinet_bytes(0, ram_bytes) + m->nodes * ram_bytes + SPARE_ADDRESSES;
+}
+
+static uint64_t needed_addresses(const struct machine *m, uint32_t largest)
+{
+    uint64_t here = addresses_here(m), qemu = cabinet_qemu_bytes(largest, m->config.topo.ram_bytes);
 
     return here > qemu ? here : qemu;
 }
@@ -250,7 +257,6 @@ static int start_cabinet(struct machine *m, uint32_t c)
 /* ---- Waiting for QEMU ---- */
 
 /* A QEMU does not come up if no hart comes in HARTS_SILENCE_MS while no QEMU works, or in so many such times. */
-#define TICK_NS       10000000u /* of all QEMUs in such a time: less is no work */
 #define SILENCES_MOST 12
 
 /* Names the first cabinet that misses a hart. */
@@ -261,10 +267,7 @@ static int complain_of_silence(struct machine *m)
     while (c + 1 < m->end_cabinet &&
            (m->cabinet[c].pid == 0 || harts_have_come(&m->harts, first_slot(m, c), m->cabinet[c].nodes + 1)))
         c++;
-    cabinet_describe(&m->cabinet[c], m->error, sizeof m->error);
-    return machine_complain(
-        m, "cabinet %u: %s has not come up: it was silent for %u s; check that the host has free memory and processors",
-        c, m->error, HARTS_SILENCE_MS / 1000);
+    return machine_explain_late(m, c);
 }
 
 /* A busy host may take long. Gives up only if a QEMU neither uses processor time nor answers. */
@@ -280,7 +283,7 @@ static int await_harts(struct machine *m, uint32_t slots)
             return machine_explain_stop(m);
         uint64_t now_ns = machine_work_ns(m);
         silences = left < slots ? 0 : silences + 1;
-        if (silences > 0 && (now_ns < work_ns + TICK_NS || silences == SILENCES_MOST))
+        if (silences > 0 && (now_ns < work_ns + HARTS_TICK_NS || silences == SILENCES_MOST))
             return complain_of_silence(m);
         work_ns = now_ns;
         slots = left;
@@ -326,6 +329,10 @@ static int start_cabinets(struct machine *m)
     }
     if (await_harts(m, slots) != 0)
         return -1;
+    if (inside_is()) {
+        signals_install(&m->harts.control->doorbell);
+        inside_begin_signals();
+    }
     for (uint32_t c = first; c < m->end_cabinet; c++)
         if (m->cabinet[c].pid == 0 && copy_cabinet(m, c) != 0)
             return -1;
@@ -362,7 +369,8 @@ static int make_harts(struct machine *m)
     if (harts_init(&m->harts, slots, m->options->processors) != 0)
         return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;
-    if (m->options->harts == MACHINE_HARTS_TURNS || (m->options->harts != MACHINE_HARTS_THREADS && fiber_pays()))
+    if (inside_is() || m->options->harts == MACHINE_HARTS_TURNS ||
+        (m->options->harts != MACHINE_HARTS_THREADS && fiber_pays()))
         harts_take_turns(&m->harts, t->nodes_per_cabinet + 1);
     signals_install(&m->harts.control->doorbell);
     signals_watch_work(&qemu_work, m);
@@ -505,12 +513,18 @@ int machine_check_host(struct machine *m)
     return check_limits(m);
 }
 
+bool machine_fits_inside(const struct machine *m)
+{
+    return m->cabinets == 1 &&
+           addresses_here(m) + cabinet_qemu_bytes(m->nodes, m->config.topo.ram_bytes) <= limits_raise().address_bytes;
+}
+
 int machine_configure(struct machine *m, const struct machine_options *o)
 {
     *m = (struct machine){.options = o};
     if (read_config(m) != 0)
         return -1;
-    machine_reads(m, "/proc/self/exe", "ncube itself");
+    machine_reads(m, beside_program(), "ncube itself");
     const struct front_options f = {.topo = &m->config.topo,
                                     .out = 1,
                                     .err = 2,
@@ -555,6 +569,7 @@ int machine_free(struct machine *m)
     progress_erase();
     heartbeat_end();
     signals_release();
+    inside_end_signals();
     int written = tracing_close(m);
     free(m->traced);
     debugger_close(m);

@@ -16,6 +16,9 @@ int machine_configure(struct machine *m, const struct machine_options *o);
 /* Checks that the host's limits suffice for a configured machine. Returns 0 or -1. */
 int machine_check_host(struct machine *m);
 
+/* Returns true if such a machine has one cabinet, whose QEMU has addresses for ncube, too. */
+bool machine_fits_inside(const struct machine *m);
+
 /* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory, makes the models. Signals
  * are caught from here on. Returns 0 or -1. */
 int machine_build(struct machine *m);

@@ -13,6 +13,7 @@
 #include "emu/watch/cores.h"
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
+#include "emu/machine/guard.h"
 #include "emu/machine/operate.h"
 #include "emu/state/outputs.h"
 #include "emu/machine/recorder.h"
@@ -316,8 +317,6 @@ static int begin(struct run *r)
 {
     struct machine *m = &r->machine;
 
-    if (machine_configure(m, &r->options->machine) != 0)
-        return -1;
     if (front_begin_job(m->front, &r->options->job, &r->job, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
     for (uint32_t i = 0; i < r->options->job.programs; i++)
@@ -355,12 +354,25 @@ static int leave(struct run *r)
     return failed || signals_asked() != 0 ? RUN_FAILED : RUN_AGAIN;
 }
 
+/* Lets a process inside of QEMU run it. */
+static int run_guarded(struct run *r)
+{
+    int status = guard_run(&r->machine, NULL, NULL);
+
+    machine_free(&r->machine);
+    return status;
+}
+
 int run_program(const struct run_options *o)
 {
     struct run r = {.options = o};
-    int status = RUN_FAILED;
+    int status = RUN_FAILED, guarded = -1;
 
-    if (begin(&r) == 0) {
+    if (machine_configure(&r.machine, &o->machine) == 0)
+        guarded = guard_is_wanted(&r.machine);
+    if (guarded == 1)
+        return run_guarded(&r);
+    if (guarded == 0 && begin(&r) == 0) {
         enum sched_end end = run_to_end(&r);
 
         if (debugger_travels(&r.machine))

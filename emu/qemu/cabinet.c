@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "emu/base/host.h"
+#include "emu/qemu/inside.h"
 #include "vertex/contract/machine.h"
 
 #define QEMU           "qemu-system-riscv64"
@@ -25,8 +26,8 @@
 
 static int make_ram(struct cabinet *c)
 {
-    c->ram_fd = memfd_create("ncube-ram", MFD_CLOEXEC);
-    c->log_fd = memfd_create("ncube-log", MFD_CLOEXEC);
+    c->ram_fd = inside_is() ? inside.ram_fd : memfd_create("ncube-ram", MFD_CLOEXEC);
+    c->log_fd = inside_is() ? inside.log_fd : memfd_create("ncube-log", MFD_CLOEXEC);
     if (c->ram_fd < 0 || c->log_fd < 0 || ftruncate(c->ram_fd, (off_t)c->bytes) != 0)
         return -1;
     c->ram = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, c->ram_fd, 0);
@@ -103,21 +104,23 @@ static uint64_t translation_mb(uint32_t harts)
     return wanted < room ? wanted : room;
 }
 
-/* Runs in the child: redirects its descriptors and executes QEMU. */
-static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, const char *plugin)
+/* Runs in the child: ends it with its parent, which has got Ctrl-C alone. */
+static void be_child_of(pid_t parent)
+{
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+}
+
+/* Runs in the child: redirects its output to the log and executes QEMU. `rest` are the plugin's other options. */
+static void execute_qemu(const struct cabinet *c, const char *plugin, const char *rest)
 {
     char object[128], device_tree[32], smp[16], memory[32], accelerator[64], escaped[2 * strlen(plugin) + 1];
     char plugin_options[2 * strlen(plugin) + 256];
 
     escape(escaped, plugin);
-    setsid(); /* Ctrl-C goes to ncube only */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
     keep_open(c->ram_fd);
-    keep_open(control_fd);
-    int null = open("/dev/null", O_RDWR);
-    dup2(null, STDIN_FILENO);
     dup2(c->log_fd, STDOUT_FILENO);
     dup2(c->log_fd, STDERR_FILENO);
     snprintf(object, sizeof object, "memory-backend-file,id=ram,size=%zu,mem-path=/proc/self/fd/%d,share=on", c->bytes,
@@ -126,14 +129,35 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
     snprintf(smp, sizeof smp, "%u", c->nodes + 1);
     snprintf(memory, sizeof memory, "%zuM", c->bytes >> 20);
     snprintf(accelerator, sizeof accelerator, "tcg,thread=multi,tb-size=%" PRIu64, translation_mb(c->nodes + 1));
-    snprintf(plugin_options, sizeof plugin_options,
-             "file=%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d,traps=%d", escaped, control_fd, c->ram_fd,
-             c->first_slot, (unsigned long long)c->ram_bytes, c->watch.statistics, c->watch.traps);
+    snprintf(plugin_options, sizeof plugin_options, "file=%s,ram=%d,first=%u,ram_bytes=%llu,%s", escaped, c->ram_fd,
+             c->first_slot, (unsigned long long)c->ram_bytes, rest);
     execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
            "-accel", accelerator, "-bios", "none", "-dtb", device_tree, "-nodefaults", "-display", "none", "-serial",
            "none", "-monitor", "none", "-plugin", plugin_options, (char *)NULL);
     dprintf(STDERR_FILENO, "%s: %s\n", QEMU, strerror(errno));
     _exit(STATUS_NO_QEMU);
+}
+
+static void become_qemu(const struct cabinet *c, int control_fd, const char *plugin)
+{
+    char rest[64];
+    int null = open("/dev/null", O_RDWR);
+
+    dup2(null, STDIN_FILENO);
+    keep_open(control_fd);
+    snprintf(rest, sizeof rest, "control=%d,statistics=%d,traps=%d", control_fd, c->watch.statistics, c->watch.traps);
+    execute_qemu(c, plugin, rest);
+}
+
+/* Standard input is ncube's. */
+static void become_inside(const struct cabinet *c, int page_fd, const char *plugin, const sigset_t *blocked)
+{
+    char rest[32];
+
+    sigprocmask(SIG_SETMASK, blocked, NULL);
+    keep_open(page_fd);
+    snprintf(rest, sizeof rest, "inside=%d", page_fd);
+    execute_qemu(c, plugin, rest);
 }
 
 size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes)
@@ -169,30 +193,71 @@ uint64_t cabinet_qemu_bytes(uint32_t nodes, uint64_t ram_bytes)
            harts * (thread_stack_bytes() + HART_STATE_BYTES) + (harts < heaps ? harts : heaps) * HEAP_BYTES;
 }
 
+static void describe_new(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot)
+{
+    *c = CABINET_NONE;
+    c->bytes = cabinet_bytes(nodes, ram_bytes);
+    c->nodes = nodes;
+    c->first_slot = first_slot;
+    c->ram_bytes = ram_bytes;
+}
+
+/* Returns as fork does: 0 in the child. */
+static pid_t fork_cabinet(struct cabinet *c)
+{
+    pid_t parent = getpid(), child = fork();
+
+    if (child == 0)
+        be_child_of(parent);
+    c->pid = child > 0 ? child : 0;
+    return child;
+}
+
+static int cannot_make(struct cabinet *c, char *error, size_t error_bytes)
+{
+    snprintf(error, error_bytes, "cannot make a cabinet of %u nodes: %s", c->nodes, strerror(errno));
+    cabinet_stop(c);
+    return -1;
+}
+
+/* The plugin waits for what it has to know. */
+static void begin_here(struct cabinet *c, int control_fd)
+{
+    c->pid = getpid();
+    c->here = true;
+    inside.control_fd = control_fd;
+    inside.statistics = c->watch.statistics;
+    inside.traps = c->watch.traps;
+    sem_post(&inside.ready);
+}
+
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
                   const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes)
 {
-    size_t bytes = cabinet_bytes(nodes, ram_bytes);
-
-    *c = (struct cabinet){.ram_fd = -1,
-                          .log_fd = -1,
-                          .bytes = bytes,
-                          .nodes = nodes,
-                          .first_slot = first_slot,
-                          .ram_bytes = ram_bytes,
-                          .watch = watch};
-    pid_t parent = getpid();
-    if (make_ram(c) == 0) {
-        c->pid = fork();
-        if (c->pid == 0)
-            become_qemu(c, parent, control_fd, plugin);
-        if (c->pid > 0)
-            return 0;
-        c->pid = 0;
+    describe_new(c, nodes, ram_bytes, first_slot);
+    c->watch = watch;
+    if (make_ram(c) != 0)
+        return cannot_make(c, error, error_bytes);
+    if (inside_is()) {
+        begin_here(c, control_fd);
+        return 0;
     }
-    snprintf(error, error_bytes, "cannot make a cabinet of %u nodes: %s", nodes, strerror(errno));
-    cabinet_stop(c);
-    return -1;
+    pid_t child = fork_cabinet(c);
+    if (child == 0)
+        become_qemu(c, control_fd, plugin);
+    return child > 0 ? 0 : cannot_make(c, error, error_bytes);
+}
+
+int cabinet_start_inside(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, int page_fd, const char *plugin,
+                         const sigset_t *blocked, char *error, size_t error_bytes)
+{
+    describe_new(c, nodes, ram_bytes, 0);
+    if (make_ram(c) != 0)
+        return cannot_make(c, error, error_bytes);
+    pid_t child = fork_cabinet(c);
+    if (child == 0)
+        become_inside(c, page_fd, plugin, blocked);
+    return child > 0 ? 0 : cannot_make(c, error, error_bytes);
 }
 
 int cabinet_prepare_copy(struct cabinet *c, const struct cabinet *of, uint32_t first_slot)
@@ -210,11 +275,7 @@ int cabinet_prepare_copy(struct cabinet *c, const struct cabinet *of, uint32_t f
 
 int cabinet_make_far(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot)
 {
-    *c = CABINET_NONE;
-    c->bytes = cabinet_bytes(nodes, ram_bytes);
-    c->nodes = nodes;
-    c->ram_bytes = ram_bytes;
-    c->first_slot = first_slot;
+    describe_new(c, nodes, ram_bytes, first_slot);
     void *p = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return -1;
@@ -246,14 +307,14 @@ uint64_t cabinet_work_ns(const struct cabinet *c)
 
 void cabinet_kill(const struct cabinet *c)
 {
-    if (c->pid > 0)
+    if (c->pid > 0 && !c->here)
         kill(c->pid, SIGKILL);
 }
 
 void cabinet_stop(struct cabinet *c)
 {
     cabinet_kill(c);
-    if (c->pid > 0)
+    if (c->pid > 0 && !c->here)
         while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     if (c->ram)
@@ -306,7 +367,7 @@ int cabinet_died(struct cabinet *c, char *text, size_t bytes)
     int status;
     pid_t pid = c->pid;
 
-    if (pid == 0 || waitpid(pid, &status, WNOHANG) != pid)
+    if (pid == 0 || c->here || waitpid(pid, &status, WNOHANG) != pid)
         return 0;
     c->pid = 0;
     char last[1024];

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ struct cabinet_watch { /* what the plugin does beyond its work; each makes it sl
 
 struct cabinet {
     pid_t pid; /* 0: not running */
+    bool here; /* it is this process (inside.h) */
     int ram_fd;
     int log_fd;   /* QEMU's output, for the report when it ends */
     uint8_t *ram; /* QEMU-physical CABINET_RAM_BASE */
@@ -40,10 +42,16 @@ size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes);
 uint64_t cabinet_qemu_bytes(uint32_t nodes, uint64_t ram_bytes);
 
 /* Makes the RAM and starts QEMU on it. QEMU is killed when this process ends, however it ends, and leaves no file.
- * `plugin` is the path of plugin.so. The caller ends the cabinet with cabinet_stop. Returns 0, or -1 with one line in
- * error if memory or a process cannot be had. */
+ * `plugin` is the path of plugin.so. In a process with ncube inside (inside.h), which is the machine's only cabinet, no
+ * other is started. The caller ends the cabinet with cabinet_stop. Returns 0, or -1 with one line in error if memory or
+ * a process cannot be had. */
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
                   const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes);
+
+/* Starts QEMU with ncube.so, `plugin`, as cabinet_start does: a cabinet in which ncube runs the machine, by the page of
+ * page_fd (inside.h), with these signals blocked. */
+int cabinet_start_inside(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, int page_fd, const char *plugin,
+                         const sigset_t *blocked, char *error, size_t error_bytes);
 
 /* Returns the processor time in ns that the cabinet's QEMU has had; 0 if there is none. A signal handler may call
  * it. */

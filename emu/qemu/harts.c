@@ -18,6 +18,7 @@
 #include "emu/base/signals.h"
 #include "emu/qemu/debug_area.h"
 #include "emu/qemu/futex.h"
+#include "emu/qemu/inside.h"
 
 /* Placing threads only affects speed, so a refusal by the host is ignored. */
 static void keep_on(pid_t thread, int processor)
@@ -339,7 +340,9 @@ static bool doze(struct harts *h, uint32_t bell, int limit_ms)
     if (h->far)
         return h->far->await(h->far_ctx, bell, limit_ms) && !signals_end();
     wake_carriers(h);
-    if (h->cabinet_slots > 0 && yields_await(&h->yields, &c->doorbell, bell))
+    if (inside.carry)
+        inside.carry(bell);
+    else if (h->cabinet_slots > 0 && yields_await(&h->yields, &c->doorbell, bell))
         return !signals_end() && !signals_take_child();
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&

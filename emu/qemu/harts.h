@@ -13,6 +13,7 @@
 
 #define HARTS_PROCESSORS_MAX 64u
 #define HARTS_SILENCE_MS     10000
+#define HARTS_TICK_NS        10000000u /* of all QEMUs in such a time: less is no work */
 
 /* Calls by which other hosts run the harts (emu/rack). This process then has only a copy of the control segment. */
 struct harts_far {

@@ -22,9 +22,10 @@
  * before each instruction whether the hart is to stop there (plugin_debug.c); that costs no cycles.
  *
  * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node),
- * statistics=0 or 1, traps=0 or 1.
+ * statistics=0 or 1, traps=0 or 1. With inside=FD (inside.h) instead of control, ncube gives the rest.
  */
 #include "emu/qemu/cost.h"
+#include "emu/qemu/inside.h"
 #include "emu/qemu/plugin_copy.h"
 #include "emu/qemu/plugin_debug.h"
 #include "emu/qemu/plugin_hart.h"
@@ -77,7 +78,8 @@ static bool has_marks(uint64_t va)
     return !in_kernel(va) && (va == RESET_VECTOR || !in_reset_vector(va));
 }
 
-/* QEMU ends by waiting for its harts, which wait for ncube. So a signal must end the process at once; ncube notices. */
+/* For a QEMU without ncube inside: it ends by waiting for its harts, which wait for ncube. So a signal must end the
+ * process at once; ncube notices. */
 static void end_by_signals(void)
 {
     signal(SIGTERM, SIG_DFL);
@@ -87,7 +89,8 @@ static void end_by_signals(void)
 
 static void hart_created_stop(unsigned hart)
 {
-    end_by_signals();
+    if (!inside_is())
+        end_by_signals();
     if (plugin.control->processors == 0)
         slot_of(hart)->thread = (uint32_t)gettid();
     hart_stop(hart, SLOT_START, 0);
@@ -268,7 +271,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         reservation = reservation_after(reservation, bits);
         uint32_t op = kernel ? ncu_op_of(bits) : 0;
         if (op != 0)
-            qemu_plugin_register_vcpu_insn_exec_cb(insn, ncu_execute, flags_for(op), (void *)(uintptr_t)op);
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, hart_execute_ncu, flags_for(op), (void *)(uintptr_t)op);
     }
     if (plugin.statistics)
         add_inline(tb, kernel ? plugin.kernel_cycles : plugin.instructions, kernel ? cycles : n);
@@ -363,19 +366,28 @@ static void *map_descriptor(const char *name, uint64_t fd)
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-    uint64_t control_fd = UINT64_MAX;
+    uint64_t control_fd = UINT64_MAX, page_fd = UINT64_MAX;
 
     plugin.ram_fd = UINT64_MAX;
     for (int i = 0; i < argc; i++)
-        if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "ram", &plugin.ram_fd) &&
-            !option_read(argv[i], "first", &plugin.first) && !option_read(argv[i], "ram_bytes", &plugin.ram_bytes) &&
+        if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "inside", &page_fd) &&
+            !option_read(argv[i], "ram", &plugin.ram_fd) && !option_read(argv[i], "first", &plugin.first) &&
+            !option_read(argv[i], "ram_bytes", &plugin.ram_bytes) &&
             !option_read(argv[i], "statistics", &plugin.statistics) && !option_read(argv[i], "traps", &plugin.traps)) {
             fprintf(stderr,
-                    "plugin.so: bad option '%s'; known: control=FD ram=FD first=SLOT ram_bytes=BYTES statistics=0|1 "
+                    "plugin.so: bad option '%s'; known: control=FD inside=FD ram=FD first=SLOT ram_bytes=BYTES "
+                    "statistics=0|1 "
                     "traps=0|1\n",
                     argv[i]);
             return -1;
         }
+    if (page_fd != UINT64_MAX) {
+        if (!inside_start || inside_start((int)page_fd, (int)plugin.ram_fd) != 0)
+            return -1;
+        control_fd = (uint64_t)inside.control_fd;
+        plugin.statistics = inside.statistics;
+        plugin.traps = inside.traps;
+    }
     if (control_fd == UINT64_MAX || plugin.ram_fd == UINT64_MAX || plugin.ram_bytes == 0) {
         fprintf(stderr, "plugin.so: control=, ram= and ram_bytes= are needed; ncube gives them\n");
         return -1;

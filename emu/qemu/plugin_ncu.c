@@ -307,7 +307,7 @@ static void ncu_leave(unsigned hart)
     limit_exact(hart);
 }
 
-void ncu_execute(unsigned hart, void *userdata)
+void hart_execute_ncu(unsigned hart, void *userdata)
 {
     uint32_t op = (uint32_t)(uintptr_t)userdata;
 

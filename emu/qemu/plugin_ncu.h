@@ -11,7 +11,7 @@
 uint32_t ncu_op_of(uint32_t insn);
 
 /* Executes the instruction whose op is `userdata`: in the plugin, or by stopping the hart. */
-void ncu_execute(unsigned hart, void *userdata);
+void hart_execute_ncu(unsigned hart, void *userdata);
 
 /* Returns the cycles before which user code that is running now brings no SEND or ARM. At the end of its quantum the
  * kernel may attend, without a way in. */

@@ -28,6 +28,7 @@
 
 #include "emu/qemu/fiber.h"
 #include "emu/qemu/futex.h"
+#include "emu/qemu/inside.h"
 #include "emu/qemu/yields.h"
 
 #define LEAVE_STACK_BYTES   8192u
@@ -37,6 +38,7 @@ struct carrier_state {
     struct fiber fiber; /* while a hart's runs */
     struct carrier *shared;
     struct yields yields;
+    bool is_ncube;        /* its thread is ncube's (inside.h) */
     uint32_t first, last; /* 1 + hart, of those granted that wait for their turn, in order; 0: none */
 };
 
@@ -54,6 +56,7 @@ static struct {
     struct turn *turn;
     struct carrier_state *carrier;
     uint32_t carriers;
+    uint32_t bell; /* inside.h: the doorbell's count for which ncube waits */
     void (*stopped)(unsigned hart);
     void (*copy)(void);
 } turns;
@@ -112,6 +115,21 @@ static void sleep_until_granted(struct carrier_state *state)
     futex_await_change(&c->granted, 0, &c->asleep);
 }
 
+/* Returns true if the hart has not stopped, but waits for another turn. */
+static bool run_next(struct carrier_state *c)
+{
+    uint32_t hart = next_hart(c);
+    struct turn *t = &turns.turn[hart];
+
+    t->carrier = c;
+    fiber_switch(&c->fiber, &t->fiber);
+    if (t->yields)
+        append(c, hart);
+    else
+        turns.stopped(hart);
+    return t->yields;
+}
+
 static void *carry(void *arg)
 {
     struct carrier_state *c = arg;
@@ -124,17 +142,27 @@ static void *carry(void *arg)
             sleep_until_granted(c);
             continue;
         }
-        uint32_t hart = next_hart(c);
-        struct turn *t = &turns.turn[hart];
-
-        t->carrier = c;
-        fiber_switch(&c->fiber, &t->fiber);
-        if (t->yields)
-            append(c, hart);
-        else
-            turns.stopped(hart);
+        run_next(c);
     }
     return NULL;
+}
+
+static bool bell_has_rung(void)
+{
+    return __atomic_load_n(&turns.control->doorbell, __ATOMIC_SEQ_CST) != turns.bell;
+}
+
+/* In ncube's thread, which is the first carrier. */
+static void carry_inside(uint32_t bell)
+{
+    struct carrier_state *c = &turns.carrier[0];
+    bool yields = false;
+
+    __atomic_add_fetch(&inside.page->carried, 1, __ATOMIC_RELAXED);
+    turns.bell = bell;
+    for (take_granted(c); c->first != 0 && !(yields && bell_has_rung()); take_granted(c))
+        yields = run_next(c);
+    __atomic_add_fetch(&inside.page->carried, 1, __ATOMIC_RELAXED);
 }
 
 /* The end of a hart's own thread. The C library is not told: its data of the thread are the fiber's. */
@@ -161,7 +189,8 @@ void turns_yield(unsigned hart)
 {
     struct turn *t = &turns.turn[hart];
 
-    if (t->carrier->first == 0 && __atomic_load_n(&t->carrier->shared->granted, __ATOMIC_RELAXED) == 0)
+    if (t->carrier->first == 0 && __atomic_load_n(&t->carrier->shared->granted, __ATOMIC_RELAXED) == 0 &&
+        !(t->carrier->is_ncube && bell_has_rung()))
         return;
     t->yields = true;
     fiber_switch(&t->fiber, &t->carrier->fiber);
@@ -210,6 +239,13 @@ int turns_move(uint64_t first)
     return 0;
 }
 
+static void be_carried_inside(struct carrier_state *c)
+{
+    c->is_ncube = true;
+    c->shared->thread = (uint32_t)inside.thread;
+    inside.carry = carry_inside;
+}
+
 int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart), void (*copy)(void))
 {
     uint32_t n = slots_carriers(c, harts);
@@ -231,7 +267,9 @@ int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped
         turns.turn[i] = (struct turn){.carrier = NULL};
     for (uint32_t k = 0; k < n; k++) {
         turns.carrier[k].shared = &slots_carrier(c, first)[k];
-        if (start_carrier(&turns.carrier[k]) != 0)
+        if (k == 0 && inside_is())
+            be_carried_inside(&turns.carrier[0]);
+        else if (start_carrier(&turns.carrier[k]) != 0)
             return -1;
     }
     return 0;

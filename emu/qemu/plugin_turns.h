@@ -10,7 +10,8 @@
 #include "emu/qemu/slots.h"
 
 /* To be called when QEMU loads the plugin; `harts` with slots from `first` on is all that the cabinet has. `stopped`
- * tells ncube that a hart has stopped; the hart may be granted at once. `copy` executes an order to copy the process
+ * tells ncube that a hart has stopped, which may be granted at once. With ncube inside (inside.h), its thread is the
+ * first carrier. `copy` executes an order to copy the process
  * (SLOT_COPY). Returns 0, or -1 with errno. */
 int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart), void (*copy)(void));
 

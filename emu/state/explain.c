@@ -12,6 +12,7 @@
 #include "emu/base/alike.h"
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
+#include "emu/qemu/inside.h"
 #include "emu/state/caches.h"
 #include "emu/state/told.h"
 #include "emu/state/unread.h"
@@ -205,7 +206,7 @@ bool machine_is_lost(void *machine)
     return m->silences >= SILENCES_MOST;
 }
 
-static int explain_silence(struct machine *m, uint32_t cabinet)
+int machine_explain_silence(struct machine *m, uint32_t cabinet)
 {
     cabinet_describe(&m->cabinet[cabinet], m->error, sizeof m->error);
     return machine_complain(m,
@@ -214,12 +215,20 @@ static int explain_silence(struct machine *m, uint32_t cabinet)
                             cabinet, m->error);
 }
 
+int machine_explain_late(struct machine *m, uint32_t cabinet)
+{
+    cabinet_describe(&m->cabinet[cabinet], m->error, sizeof m->error);
+    return machine_complain(
+        m, "cabinet %u: %s has not come up: it was silent for %u s; check that the host has free memory and processors",
+        cabinet, m->error, HARTS_SILENCE_MS / 1000);
+}
+
 int machine_explain_stop(struct machine *m)
 {
     if (m->racks && m->options->far->failed(m, m->error, sizeof m->error))
         return machine_complain(m, "%s", m->error);
     if (m->silences >= SILENCES_MOST && cabinet_that_runs(m) < m->cabinets)
-        return explain_silence(m, cabinet_that_runs(m));
+        return machine_explain_silence(m, cabinet_that_runs(m));
     for (uint32_t c = 0; c < m->cabinets; c++)
         if (cabinet_died(&m->cabinet[c], m->error, sizeof m->error))
             return machine_complain(m, "cabinet %u: %s", c, m->error);
@@ -258,7 +267,9 @@ int machine_tell_statistics(struct machine *m)
                                         .run_seconds = host_seconds(begun_ns, host_ns(CLOCK_MONOTONIC)),
                                         .cabinets = m->cabinets,
                                         .processors = m->harts.processors,
-                                        .turns = m->harts.cabinet_slots > 0};
+                                        .harts = inside_is()                  ? "inside"
+                                                 : m->harts.cabinet_slots > 0 ? "turns"
+                                                                              : "threads"};
     if (m->statistics)
         return write_statistics(m, &source);
     stats_print(stderr, &source);

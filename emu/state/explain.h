@@ -29,6 +29,10 @@ bool machine_is_lost(void *machine);
 /* After SCHED_STOPPED: prints which cabinet was lost; nothing if a signal stopped the machine. Returns -1. */
 int machine_explain_stop(struct machine *m);
 
+/* Say that the QEMU of a cabinet hangs, or has not come up; return -1. */
+int machine_explain_silence(struct machine *m, uint32_t cabinet);
+int machine_explain_late(struct machine *m, uint32_t cabinet);
+
 /* Returns the virtual time in seconds. */
 double machine_seconds(const struct machine *m);
 

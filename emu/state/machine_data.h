@@ -52,6 +52,7 @@ enum machine_harts {                        /* how a cabinet executes its harts 
                      MACHINE_HARTS_BEST,    /* by turns, where this host and what is asked for allow it */
                      MACHINE_HARTS_THREADS, /* a thread for each */
                      MACHINE_HARTS_TURNS,   /* one thread for each processor, in which they take turns */
+                     MACHINE_HARTS_INSIDE,  /* likewise, with ncube in the process of its only cabinet */
 };
 
 struct machine_options { /* they outlive the machine */
@@ -64,6 +65,7 @@ struct machine_options { /* they outlive the machine */
     uint32_t dim;        /* of the machine, if there is no machine file */
     uint32_t processors; /* of the host, to use; 0: all that this process may use */
     enum machine_harts harts;
+    bool from_words;             /* all of these are from the command line, which may be executed again (guard.h) */
     bool strict;                 /* user code does not run ahead (sched.h); slow, for comparisons */
     bool silent;                 /* lines are left in m->error, for another process to print */
     bool user_traps;             /* the plugin reads why user code is left, for a trace of another process */

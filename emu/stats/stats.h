@@ -30,7 +30,7 @@ struct stats_source { /* only read */
     /* of this host */
     double start_seconds, run_seconds; /* until the machine ran, and from then on */
     uint32_t cabinets, processors;
-    bool turns; /* harts take turns (harts_take_turns) */
+    const char *harts; /* how they are executed: a word of --harts */
 };
 
 /* Prints the summary: mean, lowest and highest value of each number. */

@@ -175,7 +175,7 @@ while IFS='|' read -r words message; do
 done <<'END'
 run --status=last x|status 'last': give highest, first or node0
 run --sync=strictly x|sync 'strictly': give ahead or strict
-boot --harts= x|harts '': give threads or turns
+boot --harts= x|harts '': give threads, turns or inside
 END
 status "model -m" 0 "$ncube" model -m tiny
 cp out named

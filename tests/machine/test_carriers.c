@@ -43,6 +43,7 @@ static const struct way {
     {"as it is", "2", "", {NULL}},
     {"one node", "0", "", {NULL}},
     {"one processor", "2", "", {"--cores", "1"}},
+    {"ncube beside QEMU", "2", "", {"--harts=turns"}},
     {"two processors, two cabinets", "2", "nodes_per_cabinet = 2;", {"--cores", "2"}},
     {"a cabinet for each node, strict", "2", "nodes_per_cabinet = 1;", {"--sync=strict"}},
     {"a thread for each hart", "2", "nodes_per_cabinet = 2;", {"--harts=threads"}},
@@ -102,7 +103,7 @@ DrawnRowTest(carriers, let_go_at_a_signal_whatever_their_harts_do, ways, 2)
 /* One of several, perhaps. */
 DrawnRowTest(carriers, that_are_lost_end_the_machine, ways, 2)
 {
-    static const int signals[] = {SIGKILL, SIGSEGV, SIGTERM};
+    static const int signals[] = {SIGKILL, SIGSEGV, SIGABRT};
     const struct way *w = &ways[*row];
     char *folder = folder_new();
 

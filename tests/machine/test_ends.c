@@ -352,7 +352,7 @@ Test(ends, come_when_qemu_is_lost_and_say_so)
     unsigned state = 7;
 
     for (int i = 0; i < 9; i++)
-        lose_qemu(&victims[i % 3], (int[]){SIGKILL, SIGTERM, SIGSEGV}[i / 3], draw(&state) % MOMENT_MAX_MS);
+        lose_qemu(&victims[i % 3], (int[]){SIGKILL, SIGABRT, SIGSEGV}[i / 3], draw(&state) % MOMENT_MAX_MS);
 }
 
 Test(ends, come_when_qemu_does_not_answer)

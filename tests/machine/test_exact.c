@@ -98,6 +98,7 @@ static const struct way {
     {"ahead", "", {NULL}, NULL},
     {"ahead on one processor, many cabinets", "nodes_per_cabinet = 1;", {"--cores", "1"}, NULL},
     {"ahead on two processors, two nodes to a cabinet", "nodes_per_cabinet = 2;", {"--cores", "2"}, NULL},
+    {"ahead, ncube beside QEMU", "", {"--harts=turns"}, NULL},
     {"ahead, a thread for each hart", "", {"--harts=threads"}, NULL},
     {"ahead, no text pool", "shared_text_kb = 0;", {NULL}, NULL},
     {"ahead, on one rack", "", {NULL}, "tests/racks/1"},

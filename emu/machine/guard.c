@@ -1,0 +1,285 @@
+/*
+ * A signal that asks for the end is passed on; ncube inside of QEMU then ends as it would anywhere. Whether that is
+ * stuck is judged here, by the rules of signals.h: ncube cannot, as long as its thread is with the harts.
+ */
+#include "emu/machine/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "emu/base/memory.h"
+#include "emu/base/signals.h"
+#include "emu/base/starved.h"
+#include "emu/machine/assemble.h"
+#include "emu/machine/run.h"
+#include "emu/qemu/fiber.h"
+#include "emu/qemu/inside.h"
+#include "emu/state/explain.h"
+
+#define LOOK_MS 500 /* between two looks at an end that is stuck */
+
+struct guard {
+    struct machine *machine;
+    struct inside_page *page;
+    size_t page_bytes;
+    struct pollfd process; /* whose end it is */
+    uint32_t bell;         /* for the signals' handlers */
+    void (*up)(void *ctx); /* not called yet; NULL: none */
+    void *ctx;
+    bool ends_at_once; /* has been passed on, */
+    uint32_t carried;  /* and what the page said at the last look since then */
+};
+
+/* ---- Whether ---- */
+
+static const char *obstacle(struct machine *m)
+{
+    static char text[64];
+
+    if (machine_check_host(m) != 0)
+        return "";
+    if (m->options->far)
+        return "other hosts have its nodes";
+    if (m->cabinets > 1) {
+        snprintf(text, sizeof text, "the machine has %u cabinets", m->cabinets);
+        return text;
+    }
+    if (!machine_fits_inside(m))
+        return "there are not enough addresses (ulimit -v)";
+    return NULL;
+}
+
+static char *find_plugin(const struct machine *m)
+{
+    return memory_print("%s/ncube.so", m->options->lib);
+}
+
+/* There is none with sanitizers, which QEMU does not have. */
+static bool has_plugin(const struct machine *m)
+{
+    char *path = find_plugin(m);
+    bool there = access(path, R_OK) == 0;
+
+    free(path);
+    return there;
+}
+
+int guard_is_wanted(struct machine *m)
+{
+    enum machine_harts harts = m->options->harts;
+
+    if (inside_is() || !m->options->from_words || harts == MACHINE_HARTS_THREADS || harts == MACHINE_HARTS_TURNS)
+        return 0;
+    const char *why_not = obstacle(m);
+    if (why_not && !*why_not)
+        return -1;
+    if (!why_not && !has_plugin(m))
+        why_not = "lib/ncube.so is missing";
+    if (harts == MACHINE_HARTS_INSIDE && why_not)
+        return machine_complain(m, "harts 'inside': %s", why_not);
+    return !why_not && (harts == MACHINE_HARTS_INSIDE || fiber_pays());
+}
+
+bool guard_is_there(void)
+{
+    return inside_is();
+}
+
+void guard_tell_up(void)
+{
+    inside_tell_up();
+}
+
+/* ---- The process ---- */
+
+/* Copies of standard output and error, for ncube there. */
+static int copy_streams(struct inside_page *p)
+{
+    p->stream[0] = fcntl(STDOUT_FILENO, F_DUPFD, STDERR_FILENO + 1);
+    p->stream[1] = fcntl(STDERR_FILENO, F_DUPFD, STDERR_FILENO + 1);
+    return p->stream[0] < 0 || p->stream[1] < 0 ? -1 : 0;
+}
+
+static void close_streams(const struct inside_page *p)
+{
+    for (int i = 0; i < 2; i++)
+        if (p->stream[i] >= 0)
+            close(p->stream[i]);
+}
+
+static uint64_t work_ns(void *machine)
+{
+    return cabinet_work_ns(((struct machine *)machine)->cabinet);
+}
+
+static bool waits_for_processor(void *machine)
+{
+    return starved_is_runnable(((struct machine *)machine)->cabinet->pid);
+}
+
+static const struct signals_work work = {work_ns, waits_for_processor};
+
+static volatile sig_atomic_t guarded; /* the process, for stop_both */
+
+/* Ctrl-Z: the process has a session of its own. */
+static void stop_both(int signal)
+{
+    int before = errno;
+
+    (void)signal;
+    kill(guarded, SIGSTOP);
+    raise(SIGSTOP);
+    kill(guarded, SIGCONT);
+    errno = before;
+}
+
+static void watch_signals(struct guard *g)
+{
+    const struct sigaction action = {.sa_handler = stop_both, .sa_flags = SA_RESTART};
+    struct sigaction now;
+
+    guarded = g->machine->cabinet->pid;
+    if (sigaction(SIGTSTP, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaction(SIGTSTP, &action, NULL);
+    signals_install(&g->bell);
+    signals_watch_work(&work, g->machine);
+    signals_be_orderly();
+}
+
+/* Signals wait until they can be passed on. */
+static int start(struct guard *g)
+{
+    struct machine *m = g->machine;
+    sigset_t all, blocked;
+
+    int page_fd = inside_make_page(&g->page, &g->page_bytes);
+    if (page_fd < 0 || copy_streams(g->page) != 0)
+        return machine_complain(m, "cannot start a cabinet: %s", strerror(errno));
+    m->cabinet = memory_new(1, sizeof *m->cabinet);
+    char *plugin = find_plugin(m);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &blocked);
+    int started = cabinet_start_inside(m->cabinet, m->nodes, m->config.topo.ram_bytes, page_fd, plugin, &blocked,
+                                       m->error, sizeof m->error);
+    if (started == 0)
+        watch_signals(g);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+    free(plugin);
+    close(page_fd);
+    close_streams(g->page);
+    if (started != 0)
+        return machine_complain(m, "%s", m->error);
+    g->process = (struct pollfd){.fd = pidfd_open(m->cabinet->pid, 0), .events = POLLIN};
+    return g->process.fd >= 0 ? 0 : machine_complain(m, "cannot wait for QEMU: %s", strerror(errno));
+}
+
+/* ---- Its life ---- */
+
+static uint32_t get(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+/* Before ncube there handles signals, it finds this one in the page. */
+static void pass(struct guard *g, int signal)
+{
+    pid_t process = g->machine->cabinet->pid;
+
+    __atomic_store_n(&g->page->asked, signal, __ATOMIC_SEQ_CST);
+    if (get(&g->page->stage) != INSIDE_STARTS && __atomic_exchange_n(&g->page->asked, 0, __ATOMIC_SEQ_CST) != 0)
+        kill(process, signal);
+    kill(process, SIGCONT); /* it may be suspended */
+}
+
+/* For a second signal, or an end that is stuck. If QEMU has not begun, or harts have not given ncube its thread back
+ * since the last look, it ends by force. */
+static void end_at_once(struct guard *g)
+{
+    uint32_t stage = get(&g->page->stage), carried = get(&g->page->carried);
+    bool keeps_thread = stage == INSIDE_RUNS && carried == g->carried && carried % 2 != 0;
+
+    if (!g->ends_at_once)
+        pass(g, signals_end());
+    else if (keeps_thread || stage == INSIDE_STARTS)
+        cabinet_kill(g->machine->cabinet);
+    g->ends_at_once = true;
+    g->carried = carried;
+}
+
+/* Returns true, after a line, if QEMU hangs: it does not come up, or ncube waits for its thread, and nobody works. */
+static bool hangs(struct guard *g)
+{
+    struct machine *m = g->machine;
+    uint64_t before_ns = m->work_ns;
+
+    if (get(&g->page->stage) == INSIDE_STARTS) {
+        m->work_ns = machine_work_ns(m);
+        return m->work_ns < before_ns + HARTS_TICK_NS && machine_explain_late(m, 0) != 0;
+    }
+    return get(&g->page->carried) % 2 != 0 && machine_is_lost(m) && machine_explain_silence(m, 0) != 0;
+}
+
+static void look(struct guard *g)
+{
+    signals_note_progress(get(&g->page->carried));
+    if (signals_take_child() && get(&g->page->up) && g->up) {
+        g->up(g->ctx);
+        g->up = NULL;
+    }
+    if (signals_take_request())
+        pass(g, signals_asked());
+    if (signals_end() != 0)
+        end_at_once(g);
+}
+
+/* Returns true when the process has ended, false after a line if it hangs. */
+static bool await_end(struct guard *g)
+{
+    for (;;) {
+        look(g);
+        int ready = signals_end() != 0 ? poll(&g->process, 1, LOOK_MS) : signals_poll(&g->process, 1, HARTS_SILENCE_MS);
+        if (ready > 0)
+            return true;
+        if (ready == 0 && signals_end() == 0 && hangs(g))
+            return false;
+    }
+}
+
+static int conclude(struct guard *g)
+{
+    struct machine *m = g->machine;
+
+    cabinet_died(m->cabinet, m->error, sizeof m->error);
+    if (g->page->ended != 0)
+        return (int)g->page->ended - 1;
+    if (signals_asked() != 0)
+        return RUN_SIGNAL + signals_asked();
+    machine_complain(m, "cabinet 0: %s", m->error);
+    return RUN_FAILED;
+}
+
+int guard_run(struct machine *m, void (*up)(void *ctx), void *ctx)
+{
+    struct guard g = {.machine = m, .process = {.fd = -1}, .up = up, .ctx = ctx};
+    int status = RUN_FAILED;
+
+    if (start(&g) == 0) {
+        if (await_end(&g))
+            status = conclude(&g);
+        signals_release();
+    }
+    if (g.process.fd >= 0)
+        close(g.process.fd);
+    if (g.page)
+        munmap(g.page, g.page_bytes);
+    return status;
+}
