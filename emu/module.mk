@@ -15,7 +15,8 @@ GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/target.c emu/debug
     emu/base/memory.c
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
 CLIENTS_SOURCES := emu/link/clients.c emu/link/life_acts.c emu/link/link.c emu/link/launch.c emu/link/hosts.c \
-    emu/link/machine_report.c emu/base/options.c emu/base/signals.c emu/base/starved.c emu/base/json_text.c \
+    emu/link/machine_report.c emu/base/options.c emu/base/beside.c emu/base/signals.c emu/base/starved.c \
+    emu/base/json_text.c \
     $(wildcard emu/front/*.c) $(wildcard emu/job/*.c) emu/network/topo.c emu/model/owed_notices.c emu/base/alike.c \
     $(wildcard emu/hostfs/*.c) \
     vertex/shared/file_parts.c emu/base/progress.c emu/base/memory.c $(wildcard emu/record/*.c) emu/base/new_file.c

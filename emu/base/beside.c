@@ -8,15 +8,22 @@
 #include "emu/base/memory.h"
 
 static const char *program = "/proc/self/exe";
+static pid_t command; /* 0: this process */
 
-void beside_set_program(const char *path)
+void beside_set_program(const char *path, pid_t process)
 {
     program = path;
+    command = process;
 }
 
 const char *beside_program(void)
 {
     return program;
+}
+
+pid_t beside_process(void)
+{
+    return command != 0 ? command : getpid();
 }
 
 char *beside_find(const char *name)

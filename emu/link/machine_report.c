@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/beside.h"
 #include "emu/base/json_text.h"
 #include "emu/base/memory.h"
 #include "emu/base/oneline.h"
@@ -41,9 +42,9 @@ void report_begin(struct report *r, const char *name, const char *state, uint32_
                   double seconds, size_t room)
 {
     *r = (struct report){.free_nodes = nodes, .room = room - HEAD_BYTES};
-    r->json = json_pack("{s:s, s:i, s:s, s:i, s:i, s:i, s:f, s:[], s:[], s:i}", "name", name, "pid", (int)getpid(),
-                        "state", state, "nodes", (int)nodes, "free_nodes", (int)nodes, "volumes", (int)volumes,
-                        "virtual_time_s", seconds, "programs", "waiting", "left_out", 0);
+    r->json = json_pack("{s:s, s:i, s:s, s:i, s:i, s:i, s:f, s:[], s:[], s:i}", "name", name, "pid",
+                        (int)beside_process(), "state", state, "nodes", (int)nodes, "free_nodes", (int)nodes, "volumes",
+                        (int)volumes, "virtual_time_s", seconds, "programs", "waiting", "left_out", 0);
 }
 
 void report_fit(json_t *object, const char *list, json_t *entry, size_t *room)

@@ -128,7 +128,19 @@ static bool waits_for_processor(void *machine)
 
 static const struct signals_work work = {work_ns, waits_for_processor};
 
-static volatile sig_atomic_t guarded; /* the process, for stop_both */
+/* For the next two: the process, and its stage. */
+static volatile sig_atomic_t guarded;
+static uint32_t *volatile guarded_stage;
+
+/* A user asks for a heartbeat. */
+static void pass_beat(int signal)
+{
+    int before = errno;
+
+    if (__atomic_load_n(guarded_stage, __ATOMIC_SEQ_CST) != INSIDE_STARTS)
+        kill(guarded, signal);
+    errno = before;
+}
 
 /* Ctrl-Z: the process has a session of its own. */
 static void stop_both(int signal)
@@ -144,13 +156,16 @@ static void stop_both(int signal)
 
 static void watch_signals(struct guard *g)
 {
-    const struct sigaction action = {.sa_handler = stop_both, .sa_flags = SA_RESTART};
+    const struct sigaction stops = {.sa_handler = stop_both, .sa_flags = SA_RESTART},
+                           beats = {.sa_handler = pass_beat, .sa_flags = SA_RESTART};
     struct sigaction now;
 
     guarded = g->machine->cabinet->pid;
+    guarded_stage = &g->page->stage;
     if (sigaction(SIGTSTP, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-        sigaction(SIGTSTP, &action, NULL);
+        sigaction(SIGTSTP, &stops, NULL);
     signals_install(&g->bell);
+    sigaction(SIGUSR1, &beats, NULL);
     signals_watch_work(&work, g->machine);
     signals_be_orderly();
 }
@@ -276,6 +291,7 @@ int guard_run(struct machine *m, void (*up)(void *ctx), void *ctx)
         if (await_end(&g))
             status = conclude(&g);
         signals_release();
+        signal(SIGUSR1, SIG_IGN);
     }
     if (g.process.fd >= 0)
         close(g.process.fd);

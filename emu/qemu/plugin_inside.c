@@ -39,7 +39,7 @@ static int cut_text(struct inside_page *p)
     char *at = path + strlen(path) + 1;
     for (int i = 0; i < words; i++, at += strlen(at) + 1)
         word[i] = at;
-    beside_set_program(path);
+    beside_set_program(path, getppid());
     return 0;
 }
 

@@ -164,7 +164,7 @@ size_t booted_descriptors(const struct booted *b)
     char path[64];
     size_t n = 0;
 
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)b->command.pid);
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)command_find_machine(&b->command));
     DIR *d = opendir(path);
     cr_assert_not_null(d);
     while (readdir(d))

@@ -258,6 +258,26 @@ pid_t command_find_qemu(const struct command *c)
     return 0;
 }
 
+static bool is_inside(pid_t pid)
+{
+    char path[64], words[4096];
+
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    size_t n = fread(words, 1, sizeof words, f);
+    fclose(f);
+    return memmem(words, n, ",inside=", strlen(",inside=")) != NULL;
+}
+
+pid_t command_find_machine(const struct command *c)
+{
+    pid_t qemu = command_find_qemu(c);
+
+    return qemu != 0 && is_inside(qemu) ? qemu : c->pid;
+}
+
 void command_expect_nothing_left(const struct command *c, const char *what)
 {
     pid_t pid[16];

@@ -68,6 +68,8 @@ size_t command_processes(const struct command *c, pid_t *pid, size_t most);
 
 /* The command's QEMU process, waiting for it to be there; 0 when the command has ended before. */
 pid_t command_find_qemu(const struct command *c);
+/* The process in which ncube runs the command's machine: its QEMU with ncube inside (emu/qemu/inside.h), or itself. */
+pid_t command_find_machine(const struct command *c);
 
 /* Fails the test unless all descendants of an ended command have ended, within two seconds. */
 void command_expect_nothing_left(const struct command *c, const char *what);

@@ -40,7 +40,8 @@ static struct command start_runs(void)
     return command_start((char *[]){"unshare", "-rn", "sh", "-c", line, NULL}, NULL, 0);
 }
 
-static bool is_ncube(pid_t pid)
+/* ncube is inside, or shares the processor. */
+static bool is_qemu(pid_t pid)
 {
     char path[64], name[32] = "";
 
@@ -51,7 +52,7 @@ static bool is_ncube(pid_t pid)
             name[0] = '\0';
         fclose(f);
     }
-    return strcmp(name, "ncube\n") == 0;
+    return strncmp(name, "qemu-system", strlen("qemu-system")) == 0;
 }
 
 /* The one processor that a thread may use; -1: there are several. */
@@ -81,7 +82,7 @@ static struct runs look_at(const struct command *c)
     struct runs r = {.n = 0};
 
     for (size_t i = 0; i < n && r.n < 16; i++)
-        if (is_ncube(pid[i]) && processor_of(pid[i]) >= 0)
+        if (is_qemu(pid[i]) && processor_of(pid[i]) >= 0)
             r.pid[r.n++] = pid[i];
     for (size_t i = 0; i < r.n; i++)
         r.on_first += processor_of(r.pid[i]) == processor_of(r.pid[0]);

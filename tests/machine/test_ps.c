@@ -118,15 +118,15 @@ Test(ps, a_machine_that_is_stopped_does_not_hold_it_up)
 {
     struct booted b = booted_up(WORDS("-d", "0"));
 
-    kill(b.command.pid, SIGSTOP);
+    kill(command_find_machine(&b.command), SIGSTOP);
     struct outcome o = run_ps("--json");
     cr_expect_eq(o.status, 1);
     outcome_free(&o);
     json_t *machine = ask_about(b.name);
-    kill(b.command.pid, SIGCONT);
+    kill(command_find_machine(&b.command), SIGCONT);
     cr_assert_not_null(machine);
     cr_expect_str_eq(text(machine, "trouble"), "does not answer");
-    cr_expect_eq(number(machine, "pid"), b.command.pid);
+    cr_expect_eq(number(machine, "pid"), command_find_machine(&b.command));
     json_decref(machine);
     booted_down(&b);
 }
