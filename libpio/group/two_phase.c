@@ -57,6 +57,10 @@ void two_phase_end(struct two_phase *t)
     free_views(t);
     free(t->part_of);
     t->part_of = NULL;
+    if (t->kept)
+        two_phase_window_close(t->kept);
+    free(t->kept);
+    t->kept = NULL;
 }
 
 /* The least of what members give, which is an error if one of them gives one. */
@@ -228,14 +232,12 @@ static int find_range(const struct two_phase *t, int64_t n, int64_t at, struct t
 static int agree_on_ranges(struct two_phase *t, struct two_phase_range own, struct two_phase_call *c)
 {
     struct two_phase_range *all = &c->range;
-    int *each = malloc((size_t)t->g->size * sizeof *each);
-    int error = agree(t, each && c->of ? 0 : -N_ENOMEM);
+    int error = agree(t, two_phase_lists(t, c) ? 0 : -N_ENOMEM);
 
     for (int r = 0; r < t->g->size && error == 0; r++)
-        each[r] = (int)sizeof own;
+        c->each[r] = (int)sizeof own;
     if (error == 0)
-        error = group_all_gather(t->g, &own, c->of, each);
-    free(each);
+        error = group_all_gather(t->g, &own, c->of, c->each);
     *all = (struct two_phase_range){PATTERN_OFFSET_MAX, 0};
     for (int r = 0; r < t->g->size && error == 0; r++)
         if (c->of[r].from < c->of[r].to) {
@@ -245,21 +247,15 @@ static int agree_on_ranges(struct two_phase *t, struct two_phase_range own, stru
     return error < 0 ? error : 0;
 }
 
-/* How far each holder came: the lowest file byte that was not moved, and why. */
-struct reach {
-    int64_t file, error;
-};
-
 /* Returns how many bytes of this member were moved. */
-static int64_t find_good(const struct two_phase *t, const struct two_phase_call *c, const struct reach *reach,
-                         int64_t n)
+static int64_t find_good(const struct two_phase *t, const struct two_phase_call *c, int64_t n)
 {
     const struct view v = view_of(t, t->g->rank);
     const struct two_phase_range *own = &c->of[t->g->rank];
     int64_t good = n, why = 0;
 
     for (int32_t h = 0; h < t->parts->elements; h++) {
-        const struct reach *x = &reach[t->holder[h]];
+        const struct two_phase_reach *x = &c->reach[t->holder[h]];
 
         if (x->file >= own->to)
             continue;
@@ -276,17 +272,12 @@ static int64_t find_good(const struct two_phase *t, const struct two_phase_call 
 
 static int64_t agree_on_end(struct two_phase *t, struct two_phase_call *c, int64_t n)
 {
-    struct reach own = {c->failed, c->error}, *all = calloc((size_t)t->g->size, sizeof *all);
-    int *each = malloc((size_t)t->g->size * sizeof *each), error = agree(t, all && each ? 0 : -N_ENOMEM);
+    const struct two_phase_reach own = {c->failed, c->error};
 
-    for (int r = 0; r < t->g->size && error == 0; r++)
-        each[r] = (int)sizeof own;
-    if (error == 0)
-        error = group_all_gather(t->g, &own, all, each);
-    const int64_t good = error < 0 ? error : n == 0 ? 0 : find_good(t, c, all, n);
-    free(all);
-    free(each);
-    return good;
+    for (int r = 0; r < t->g->size; r++)
+        c->each[r] = (int)sizeof own;
+    const int error = group_all_gather(t->g, &own, c->reach, c->each);
+    return error < 0 ? error : n == 0 ? 0 : find_good(t, c, n);
 }
 
 static int64_t move(struct two_phase *t, struct two_phase_call *c, int64_t n, int refused)
@@ -312,12 +303,27 @@ static int64_t move(struct two_phase *t, struct two_phase_call *c, int64_t n, in
 
 int64_t two_phase_move(struct two_phase *t, bool writes, void *buf, int64_t n, int64_t at)
 {
-    struct two_phase_call c = {.writes = writes, .buf = buf, .at = at, .failed = PATTERN_OFFSET_MAX};
+    struct two_phase_call own = {0}, *c = t->kept ? t->kept : &own;
 
     t->counts.calls++;
-    c.of = calloc((size_t)t->g->size, sizeof *c.of);
-    const int64_t moved = move(t, &c, n, n < 0 ? -N_EINVAL : 0);
-    two_phase_window_close(&c);
-    free(c.of);
+    c->writes = writes;
+    c->buf = buf;
+    c->at = at;
+    c->failed = PATTERN_OFFSET_MAX;
+    c->turns = c->error = 0;
+    const int64_t moved = move(t, c, n, n < 0 ? -N_EINVAL : 0);
+    if (c == &own)
+        two_phase_window_close(c);
     return moved;
+}
+
+int two_phase_reserve(struct two_phase *t, int64_t most)
+{
+    const int64_t theirs = t->part_of[t->g->rank] >= 0 ? t->window_bytes : 0;
+
+    t->kept = t->kept ? t->kept : calloc(1, sizeof *t->kept);
+    if (!t->kept || !two_phase_lists(t, t->kept))
+        return -N_ENOMEM;
+    int error = two_phase_window_reserve(t, t->kept, most, theirs);
+    return error < 0 ? error : plan_range(t, &(struct two_phase_range){0, 1});
 }

@@ -55,6 +55,7 @@ struct two_phase {
     struct plan **own;                /* [parts->elements]: A: this member's view, B: the part */
     struct plan **held;               /* [size]: A: this member's part, B: the rank's view; NULL: it has none */
     int64_t planned_from, planned_to; /* the range of the file for which the plans hold */
+    struct two_phase_call *kept;      /* memory of calls; NULL: each takes its own */
     struct two_phase_counts counts;
 };
 
@@ -70,6 +71,10 @@ static inline int two_phase_holder(const struct group *g, int n, int h)
 int two_phase_learn(struct two_phase *t, const struct pattern *view);
 /* Rank r's view is element r of the pattern, on all members; no message. The pattern must live as long. */
 int two_phase_know(struct two_phase *t, const struct pattern *views);
+/* Takes now, and keeps, what calls of at most `most` bytes need, so that none of them lacks memory. Members' views are
+ * known, and do not overlap. Not kept are plans of a part of the file, where one of all of it has too many nodes. Of
+ * this member alone, without a message. -N_ENOMEM. */
+int two_phase_reserve(struct two_phase *t, int64_t most);
 /* Frees what the engine has. */
 void two_phase_end(struct two_phase *t);
 

@@ -78,37 +78,60 @@ static void measure(const struct two_phase *t, struct two_phase_call *c, int64_t
         *theirs += c->theirs[r] = (int)common(t->held[r], &w, &c->of[r], &both);
 }
 
+bool two_phase_lists(const struct two_phase *t, struct two_phase_call *c)
+{
+    const size_t size = (size_t)t->g->size;
+
+    c->of = c->of ? c->of : calloc(size, sizeof *c->of);
+    c->each = c->each ? c->each : malloc(size * sizeof *c->each);
+    c->reach = c->reach ? c->reach : malloc(size * sizeof *c->reach);
+    c->mine = c->mine ? c->mine : malloc(size * sizeof *c->mine);
+    c->theirs = c->theirs ? c->theirs : malloc(size * sizeof *c->theirs);
+    return c->of && c->each && c->reach && c->mine && c->theirs;
+}
+
+static bool make_room(char **room, int64_t *has, int64_t bytes)
+{
+    if (*room && *has >= bytes)
+        return true;
+    free(*room);
+    *room = malloc((size_t)bytes + 1);
+    *has = *room ? bytes : 0;
+    return *room != NULL;
+}
+
+int two_phase_window_reserve(struct two_phase *t, struct two_phase_call *c, int64_t mine, int64_t theirs)
+{
+    const int part = t->part_of[t->g->rank];
+    const bool has_room = make_room(&c->packed, &c->packed_room, mine) && make_room(&c->held, &c->held_room, theirs);
+
+    if (!has_room || part < 0)
+        return has_room ? 0 : -N_ENOMEM;
+    c->window = c->window ? c->window : malloc((size_t)t->window_bytes);
+    c->covered = c->covered ? c->covered : malloc(covered_bytes(t->window_bytes));
+    if (!c->window || !c->covered)
+        return -N_ENOMEM;
+    return t->store.by_file && !c->part_file ? plan_make_file(t->parts, part, &c->part_file) : 0;
+}
+
 int two_phase_window_open(struct two_phase *t, struct two_phase_call *c)
 {
-    const size_t size = (size_t)t->g->size, window = (size_t)t->window_bytes;
-    const int part = t->part_of[t->g->rank];
     int64_t mine, theirs, mine_most = 0, theirs_most = 0;
-    int error = 0;
 
-    c->mine = calloc(size, sizeof *c->mine);
-    c->theirs = calloc(size, sizeof *c->theirs);
-    if (!c->mine || !c->theirs)
-        return -N_ENOMEM;
     c->turns = count_turns(t, c);
     for (int64_t i = 0; i < c->turns; i++) {
         measure(t, c, i, &mine, &theirs);
         mine_most = mine > mine_most ? mine : mine_most;
         theirs_most = theirs > theirs_most ? theirs : theirs_most;
     }
-    c->packed = malloc((size_t)mine_most + 1);
-    c->held = malloc((size_t)theirs_most + 1);
-    if (part >= 0) {
-        c->window = malloc(window);
-        c->covered = malloc(covered_bytes(t->window_bytes));
-        error = t->store.by_file ? plan_make_file(t->parts, part, &c->part_file) : 0;
-    }
-    if (!c->packed || !c->held || (part >= 0 && (!c->window || !c->covered)))
-        return -N_ENOMEM;
-    return error;
+    return two_phase_window_reserve(t, c, mine_most, theirs_most);
 }
 
 void two_phase_window_close(struct two_phase_call *c)
 {
+    free(c->of);
+    free(c->each);
+    free(c->reach);
     free(c->mine);
     free(c->theirs);
     free(c->packed);

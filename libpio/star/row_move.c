@@ -129,7 +129,10 @@ static int make_engine(struct star_exchange *x)
                                    .holder = x->holder,
                                    .store = {.move = move_of_unit, .ctx = x, .by_file = true},
                                    .window_bytes = WINDOW_UNITS * f->unit};
-    return error || x->local ? error : two_phase_know(&x->engine, x->blocks);
+    if (error || x->local)
+        return error;
+    error = two_phase_know(&x->engine, x->blocks);
+    return error ? error : two_phase_reserve(&x->engine, x->block * f->shape->local);
 }
 
 static int make_view(struct star_exchange *x)
@@ -185,7 +188,11 @@ static int make_exchange(struct cs_file *f, int64_t block, int64_t displacement)
     }
     error = star_agree_on(error ? error : make_engine(x));
     f->counts.reductions++;
-    return error || !x->local ? error : two_phase_learn(&x->engine, x->blocks);
+    if (error || !x->local)
+        return error;
+    error = two_phase_learn(&x->engine, x->blocks);
+    f->counts.reductions++;
+    return star_agree_on(error ? error : two_phase_reserve(&x->engine, block * f->shape->local));
 }
 
 /* The exchange for such rows; made anew where the segment is another than that of the last row. */
@@ -232,20 +239,25 @@ enum cs_way star_way_of(const struct cs_file *f)
     return f->is_one_run ? CS_DIRECTLY : CS_TWO_PHASES;
 }
 
+int star_prepare_row(struct cs_file *f, int64_t at, int64_t block)
+{
+    int error = star_way_of(f) == CS_DIRECTLY ? 0 : prepare(f, block, at % (block * f->shape->vps));
+
+    if (error == -E2BIG) /* the blocks of a node are in too many pieces for a view: one after the other */
+        f->way = CS_DIRECTLY;
+    return error == -E2BIG ? 0 : error;
+}
+
 int star_move_row(struct cs_file *f, bool writes, int64_t at, int64_t block, char *part)
 {
     int64_t row = block * f->shape->vps, bytes = block * f->shape->local;
 
     f->counts.rows[writes]++;
-    if (star_way_of(f) == CS_DIRECTLY)
-        return star_move_own(f, writes, at, block, part);
-    int error = prepare(f, block, at % row);
-    if (error == -E2BIG) { /* the blocks of a node are in too many pieces for a view: one after the other */
-        f->way = CS_DIRECTLY;
-        return star_move_own(f, writes, at, block, part);
-    }
+    int error = star_prepare_row(f, at, block);
     if (error)
         return error;
+    if (star_way_of(f) == CS_DIRECTLY)
+        return star_move_own(f, writes, at, block, part);
     struct star_exchange *x = f->exchange;
     char *blocks = x->sorted ? x->sorted : part;
     if (x->sorted && writes)

@@ -16,7 +16,11 @@
  * others may have moved theirs. */
 int star_move_row(struct cs_file *f, bool writes, int64_t at, int64_t block, char *part);
 
-/* The same of this node's part alone, directly, run by run. Not collective. */
+/* Makes ready to move such rows: patterns, plans and memory, so that star_move_row lacks none. Collective. 0, or the
+ * negative errno of a node, on all; nothing has moved. */
+int star_prepare_row(struct cs_file *f, int64_t at, int64_t block);
+
+/* As star_move_row, of this node's part alone, directly, run by run. Not collective. */
 int star_move_own(struct cs_file *f, bool writes, int64_t at, int64_t block, char *part);
 
 /* The way that rows of the file go. */

@@ -319,6 +319,20 @@ static void note_reason(struct cs_file *f, const struct transfer *t, enum cs_mod
                  (long long)f->at, (long long)f->segments.nb_block);
 }
 
+/* What rows of the call need that do not go directly: nothing has moved yet. Last for the first of them. */
+static int prepare_rows(struct cs_file *f, const struct transfer *t, enum cs_mode mode)
+{
+    if (mode == CS_IB || star_way_of(f) == CS_DIRECTLY)
+        return 0;
+    if (mode == CS_NB)
+        return star_prepare_row(f, f->at * f->shape->vps, t->most);
+    const struct star_row first = star_segments_row(&f->segments, f->at);
+    const struct star_row last = star_segments_row(&f->segments, f->at + t->most - 1);
+    int error = star_prepare_row(f, last.file, last.block);
+
+    return error ? error : star_prepare_row(f, first.file, first.block);
+}
+
 /* Goes to the mode that all have agreed on, and moves. */
 static int carry_out(struct cs_file *f, struct transfer *t, enum cs_mode mode)
 {
@@ -339,12 +353,11 @@ static int carry_out(struct cs_file *f, struct transfer *t, enum cs_mode mode)
             return error;
         f->has_buffer = true;
     }
-    if (t->writes && (mode == CS_IB || ends_nb(f, t, mode))) {
-        int error = star_transition(f, mode);
-
-        if (error)
-            return error;
-    }
+    int error = prepare_rows(f, t, mode);
+    if (!error && t->writes && (mode == CS_IB || ends_nb(f, t, mode)))
+        error = star_transition(f, mode);
+    if (error)
+        return error;
     if (mode != CS_CB || !t->writes)
         star_settle(f);
     f->mode = mode;

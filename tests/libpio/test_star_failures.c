@@ -280,11 +280,23 @@ static void limit_memory(long more)
         continue;
 }
 
-/* The buffers of CB, or of IB, are more than a node has. */
+/* What is more than a node has. */
+static const struct starving {
+    const char *name;
+    bool is_ib;
+    struct cs_options options;
+} starving[] = {
+    {"the buffers of CB", false, {.cb_block = 65536, .least = CS_CB}},
+    {"the buffers of IB", true, {.superblock = 1 << 20}},
+    {"a row of NB in two phases", false, {.way = CS_TWO_PHASES}},
+    {"a row of CB in two phases", false, {.way = CS_TWO_PHASES, .least = CS_CB}},
+};
+
 static bool no_memory(void *arg)
 {
-    bool is_ib = *(int *)arg, odd[VPS], is_hit;
-    const struct cs_options o = {.cb_block = 65536, .superblock = 1 << 20, .least = is_ib ? CS_NB : CS_CB};
+    const struct starving *a = arg;
+    bool is_ib = a->is_ib, odd[VPS], is_hit;
+    const struct cs_options o = a->options;
     struct cs_shape *s = shape_of(VPS);
     double x[VPS] = {0};
     long at[VPS];
@@ -304,9 +316,16 @@ static bool no_memory(void *arg)
             limit_memory(-1);
         cs_ftell(f, at);
         CS_EACH(i) MUST(at[i] == 0);
+        CS_EACH(i) x[i] = (double)cs_number(s, i);
         CS_WHERE(odd) MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
         cs_ftell(f, at);
         CS_EACH(i) MUST(at[i] == (odd[i] ? 8 : 0));
+        if (is_hit) /* what it has is enough for more of them */
+            limit_memory(0);
+        CS_WHERE(odd) MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+        CS_WHERE(odd) MUST(cs_fwrite(CS_PAR(s, x), 8, 1, f) == 1);
+        if (is_hit)
+            limit_memory(-1);
         MUST(cs_fclose(f) == 0);
     }
     cs_shape_free(s);
@@ -319,8 +338,19 @@ Test(star_failures, a_node_without_memory_is_everybodys_error_before_anything_mo
 #ifdef __SANITIZE_ADDRESS__
     cr_skip("the sanitizer takes more memory than it is given");
 #endif
-    for (int is_ib = 0; is_ib < 2; is_ib++)
-        cr_assert(fake_nodes_run(3, no_memory, &is_ib), "%d", is_ib);
+    for (size_t i = 0; i < sizeof starving / sizeof *starving; i++) {
+        struct unstar u;
+
+        cr_assert(fake_nodes_run(3, no_memory, (void *)&starving[i]), "%s", starving[i].name);
+        cr_assert(unstar_read(path, &u), "%s: %s", starving[i].name, u.why);
+        for (long vp = 0; vp < VPS; vp++) {
+            const double x[3] = {(double)vp, (double)vp, (double)vp};
+
+            cr_assert_eq(u.length[vp], starving[i].is_ib && vp % 2 == 0 ? 0 : sizeof x, "%s", starving[i].name);
+            cr_assert(memcmp(u.stream[vp], x, (size_t)u.length[vp]) == 0, "%s: VP %ld", starving[i].name, vp);
+        }
+        unstar_free(&u);
+    }
 }
 
 /* Strings are measured in memory of the library's own. */
