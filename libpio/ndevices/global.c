@@ -34,12 +34,17 @@ struct global_file {
     int flags;          /* of open */
     char *held;         /* input that stdio had read before nglobal; malloc'd */
     size_t held_at, held_bytes;
+    struct global_file *next; /* of those that were closed while calls are refused: */
+    int fd;                   /* where it comes back, */
+    struct ndevice_slot slot; /* as it was */
     char path[];
 };
 
-static bool is_global;       /* the mode */
-static bool is_covering;     /* the driver is in the switch */
-static struct group current; /* the nodes that `nself` had when nglobal was called; size 0: it was not */
+static const struct ndevice global_device;
+static bool is_global;           /* the mode */
+static bool is_covering;         /* the driver is in the switch */
+static struct group current;     /* the nodes that `nself` had when nglobal was called; size 0: it was not */
+static struct global_file *kept; /* closed while calls are refused */
 
 /* ---- Opening and closing ---- */
 
@@ -136,11 +141,32 @@ static struct group *nodes_of(struct global_file *f)
                  : GLOBAL_ONCE(nodes_of(f), GLOBAL_##entry, (f)->about, \
                                BELOW(f, entry, missing __VA_OPT__(, ) __VA_ARGS__), data, bytes))
 
+/* The switch closes the descriptor whatever the driver says. */
+static int keep(struct global_file *f)
+{
+    for (f->fd = 0; ndevice_table[f->fd].device != &global_device || ndevice_table[f->fd].state != f; f->fd++)
+        ;
+    f->slot = ndevice_table[f->fd];
+    f->next = kept;
+    kept = f;
+    return -EINVAL;
+}
+
+void global_refuse(bool refuses)
+{
+    global_refuses = refuses;
+    for (; kept && !refuses; kept = kept->next)
+        if (!ndevice_slot(kept->fd)) /* else the program has opened another one there */
+            ndevice_table[kept->fd] = kept->slot;
+}
+
 static int global_close(void *state)
 {
     struct global_file *f = state;
     int result;
 
+    if (global_refuses && !is_alone(f))
+        return keep(f);
     if (f->own)
         global_alone(f, false);
     if (f->is_stream)

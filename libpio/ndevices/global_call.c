@@ -12,7 +12,7 @@
 
 enum { ROOT = 0, PIECE_BYTES = 8 << 10 };
 
-bool global_inside;
+bool global_inside, global_refuses;
 
 uint32_t global_sum(uint32_t sum, const char *text)
 {
@@ -41,6 +41,9 @@ static void combine(void *into, const void *low, const void *high, int n)
 long global_begin(struct group *nodes, enum global_call_type type, uint32_t about, long count)
 {
     struct arrival own = {about, ~about, count}, other;
+
+    if (global_refuses)
+        return -EINVAL;
     int result = collect_reduce(nodes, &(struct collect_reduction){&own, &other, 1, sizeof own, combine}, ROOT,
                                 collect_type(nodes, (int)type));
 
@@ -51,6 +54,8 @@ long global_begin(struct group *nodes, enum global_call_type type, uint32_t abou
 
 static int broadcast(struct group *nodes, enum global_call_type type, void *buf, size_t bytes)
 {
+    if (global_refuses)
+        return -EINVAL;
     return collect_broadcast(nodes, buf, (int)bytes, ROOT, collect_type(nodes, (int)type));
 }
 

@@ -27,6 +27,9 @@ static inline bool global_is_first(const struct group *nodes)
 /* Node 0 is carrying out a call: those that it makes below are its own. */
 extern bool global_inside;
 
+/* Calls of all nodes fail with EINVAL, without a message: nodes make different ones. */
+extern bool global_refuses;
+
 /* Begins a call. `about` says which file or path the node means; count: a number of bytes, or a negative errno. Returns
  * at node 0 the least count, or a negative errno: -EINVAL: the nodes do not mean the same; elsewhere 0. */
 long global_begin(struct group *nodes, enum global_call_type type, uint32_t about, long count);

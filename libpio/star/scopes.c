@@ -29,9 +29,9 @@ struct cs_scope_ *cs_enter_(struct cs_scope_ *scope)
     if (scope->kind != CS_SCOPE_WITH)
         scope->shape = star_current_shape();
     if (scope->kind == CS_SCOPE_EACH && !star_is_elemental()) {
+        star_modes_local(); /* which may write what all have printed */
         if (star_scalar_files)
             star_scalar_files(false);
-        star_modes_local();
     }
     innermost = scope;
     note_everywhere();

@@ -3,7 +3,8 @@
  * calls, so a call on one fails there with EINVAL, before anything is read, or laid into a buffer. For that the FILE is
  * unbuffered meanwhile, with functions that refuse; afterwards it is as it was, also its mark of an error, by which
  * later calls would differ between nodes. So it is for every FILE that belongs to all nodes, also one of fopen; one of
- * cs_sfopen does if there is only one node, too. It knows the C library's FILE, and is not in the tests on the host.
+ * cs_sfopen does if there is only one node, too. The driver of global mode refuses calls on descriptors. It knows the C
+ * library's FILE, and is not in the tests on the host.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -111,6 +112,7 @@ static void each_begins_or_ends(bool are_usable)
         bring_back();
     else
         _fwalk(_GLOBAL_REENT, take_away);
+    global_refuse(!are_usable);
 }
 
 void star_scalar_watch(void)

@@ -4,6 +4,9 @@
  */
 #include <cstar.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <nio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -245,6 +248,61 @@ static void scalar_in_each(void)
     check(f && fread(line, 1, sizeof line, f) == 14, "%s", strerror(errno));
     check_equal(fclose(f), 0);
     files_of_fopen(s);
+    cs_shape_free(s);
+    nlocal();
+}
+
+/* Checks the result of a call, before which errno was 0. */
+static void must_be_refused(const char *call, long result)
+{
+    check(result == -1 && errno == EINVAL, "%s: %ld, %s", call, result, strerror(errno));
+    errno = 0;
+}
+
+#define REFUSED(call) must_be_refused(#call, (long)(call))
+
+/* Every call on a descriptor that all nodes have opened together; it is there again afterwards, also one that is
+ * closed meanwhile. One that a node opens in CS_EACH is its own, as one with a mapping is. */
+static void descriptors_in_each(void)
+{
+    file_name();
+    struct cs_shape *s = cs_shape(1, (const long[]){11});
+    struct stat st;
+    char line[64], name[32];
+
+    int fd = open("//df00/notes", O_RDWR | O_CREAT, 0640), gone = open("//df00/gone", O_RDWR | O_CREAT, 0640);
+    check(fd >= 0 && gone >= 0, "%s", strerror(errno));
+    check_equal(write(fd, "line 1\n", 7), 7);
+    CS_WITH(s)
+    CS_EACH(i)
+    {
+        snprintf(name, sizeof name, "//df00/own%d", own_node());
+        int own = open(name, O_RDWR | O_CREAT, 0640);
+
+        check(write(own, name, 10) == 10 && pread(own, line, sizeof line, 0) == 10, "%s", strerror(errno));
+        check_equal(close(own), 0);
+        if (node_count() == 1 || cs_number(s, i) % 3 == 0) /* with one node, there is no difference */
+            continue;
+        REFUSED(read(fd, line, sizeof line));
+        REFUSED(pread(fd, line, sizeof line, 0));
+        REFUSED(write(fd, line, sizeof line));
+        REFUSED(pwrite(fd, line, sizeof line, 0));
+        REFUSED(lseek(fd, 0, SEEK_SET));
+        REFUSED(fstat(fd, &st));
+        REFUSED(ftruncate(fd, 0));
+        REFUSED(fsync(fd));
+        check_equal(readstart(fd, 8), -EINVAL);
+        check_equal(writestart(fd, line, 8), -EINVAL);
+        if (cs_number(s, i) == 5)
+            REFUSED(close(gone));
+    }
+    check_equal(write(gone, "is not gone", 11), 11);
+    check_equal(close(gone), 0);
+    check_equal(write(fd, "line 2\n", 7), 7);
+    check(lseek(fd, 0, SEEK_SET) == 0 && read(fd, line, sizeof line) == 14 &&
+              strncmp(line, "line 1\nline 2\n", 14) == 0,
+          "%.14s", line);
+    check_equal(close(fd), 0);
     cs_shape_free(s);
     nlocal();
 }
@@ -583,6 +641,7 @@ static const struct test_case cases[] = {
     {"exact", exact},
     {"scalar file", scalar_file},
     {"scalar in each", scalar_in_each},
+    {"descriptors in each", descriptors_in_each},
     {"random program", random_program},
     {"doubles", doubles},
     {"finds doubles", finds_doubles},

@@ -328,6 +328,7 @@ static const struct on_volumes {
     {"one VP prints, and all hear of it", "elemental", {"4", "1"}, 1200},
     {"a scalar file is written once, and lines by each VP", "scalar file", {"4", "3"}, 600},
     {"a scalar file in elemental code is an error", "scalar in each", {"4", "1"}, 600},
+    {"a global descriptor in elemental code is an error", "descriptors in each", {"4", "1"}, 600},
     {"a node in exit is the others' error", "one exits", {"4", NULL}, 600},
 };
 
