@@ -4,7 +4,8 @@
  * way and end in any order.
  *
  * A manager has a presence at the server of the file's first part, which hears of its end: who has waited for a reply
- * for a second asks there, and then less and less often.
+ * for a second asks there, and then less and less often. One that has never answered has no presence: it is given up
+ * after some minutes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,12 @@
 #include "libpio/servers/server_calls.h"
 #include "vertex/contract/errors.h"
 
-static struct {
+#define PATIENCE 16 /* questions about a manager without a presence: 11 minutes (clf_take) */
+
+static struct request {
     int node; /* -1: free */
     uint32_t seq;
+    int questions; /* about its manager's end, while the reply is waited for */
 } asked[CLF_ASKED_MAX];
 static uint32_t sequence; /* the last request's; 0: there was none yet */
 static struct clf_managers *all;
@@ -25,7 +29,8 @@ static struct clf_open *dropping; /* whose managers are told to drop it; NULL: n
 
 static int say_ended(const struct clf_managers *m, int32_t i)
 {
-    return clf_fail(-N_EIO, "cache manager %d, on node %d, has ended", (int)i, m->at[i].node);
+    return clf_fail(-N_EIO, "cache manager %d, on node %d, %s", (int)i, m->at[i].node,
+                    m->at[i].presence == 0 ? "does not answer" : "has ended");
 }
 
 /* Whether the manager is known to have ended. */
@@ -47,12 +52,14 @@ static long say_lost(int node, long error)
 }
 
 /* Asks about one manager of a file. Errors of the server are not the manager's. */
-static int ask_about(struct clf_managers *m, int32_t i)
+static int ask_about(struct clf_managers *m, int32_t i, int questions)
 {
     uint32_t ended = 0;
 
-    if (m->at[i].presence != 0 && m->of->part[0].attachment != 0 &&
-        clf_presence_ended(m->of, m->of->part[0].attachment, m->at[i].presence, &ended) == 0)
+    if (m->at[i].presence == 0)
+        m->at[i].ended = questions >= PATIENCE;
+    else if (m->of->part[0].attachment != 0 &&
+             clf_presence_ended(m->of, m->of->part[0].attachment, m->at[i].presence, &ended) == 0)
         m->at[i].ended = ended != 0;
     return m->at[i].ended ? say_ended(m, i) : 0;
 }
@@ -83,7 +90,8 @@ static int ask_whether_listed(int manager)
 static int find_ended(void *ctx)
 {
     const struct clf_asked nothing = {0, 0};
-    const int node = *(int *)ctx;
+    struct request *r = ctx;
+    const int node = r->node, questions = ++r->questions;
     int error = (int)say_lost(node, server_calls.send(&nothing, sizeof nothing, node, CLF_TYPE_REQUEST, CONTEXT_GROUP));
 
     if (error == 0 && dropping)
@@ -91,7 +99,7 @@ static int find_ended(void *ctx)
     for (struct clf_managers *m = all; m && error == 0; m = m->next)
         for (int32_t i = 0; i < m->n && error == 0; i++)
             if (m->at[i].node == node) {
-                error = ask_about(m, i);
+                error = ask_about(m, i, questions);
                 if (error == 0 && m->of->members)
                     error = clf_group_find_ended(m->of->members);
             }
@@ -130,8 +138,7 @@ static long start(int node, int type, struct clf_request r, const void *data, si
     free(message);
     if (result < 0)
         return result;
-    asked[slot].node = node;
-    asked[slot].seq = r.seq;
+    asked[slot] = (struct request){node, r.seq, 0};
     return CLF_CARRIER_NUMBER + slot;
 }
 
@@ -142,7 +149,7 @@ static long take_reply(uint32_t slot, struct file_reply *reply, long room)
     long n;
 
     do
-        n = clf_take(&from, reply, room, find_ended, &asked[slot].node);
+        n = clf_take(&from, reply, room, find_ended, &asked[slot]);
     while (n >= (long)sizeof *reply && reply->seq != asked[slot].seq);
     return n >= 0 && n < (long)sizeof *reply ? -N_EPROTO : n < 0 ? say_lost(from.process, n) : n;
 }

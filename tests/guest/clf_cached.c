@@ -11,6 +11,7 @@
  *   errors      bad input
  *   ends        a manager ends while others wait for it
  *   dies        the node of the only manager dies
+ *   absent      there is no manager: it has ended before anybody asked it
  *   member      a member of a group ends in a collective call
  */
 #include <fcntl.h>
@@ -429,6 +430,26 @@ static void node_dies(void)
     CHECK(pread(fd, other, 50000, 0) == 50000 && memcmp(buf, other, 50000) == 0);
 }
 
+/* By itself, and collectively, with a member that asks a manager that is there. */
+static void manager_is_absent(void)
+{
+    const struct clf_method cache = {.way = CLF_WAY_CACHE, .managers = managers};
+    char why[80];
+    int fd = create("/clf/absent", "cyclic 777 2", 300);
+
+    sprintf(why, "cache manager 0, on node %d, does not answer", nodes);
+    if (own == 0)
+        kill(nodes + 1, SIGTERM);
+    group_barrier(&all);
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &cache) == -1 && errno == EIO && strcmp(clf_why(), why) == 0);
+    CHECK(pwrite(fd, "abc", 3, 3 * own) == 3 && pread(fd, other, 3, 3 * own) == 3 && memcmp(other, "abc", 3) == 0);
+    CHECK(clf_fcntl(fd, CLF_F_COLLECTIVE, &all) == 0);
+    CHECK(clf_fcntl(fd, CLF_F_METHOD, &cache) == -1 && errno == EIO);
+    CHECK(clf_fcntl(fd, CLF_F_NEXT_COLLECTIVE) == 0 && clf_lseek(fd, 0, SEEK_SET) == 0);
+    CHECK(clf_read(fd, other, 3) == 3 && memcmp(other, "abc", 3) == 0);
+    CHECK(clf_close(fd) == 0);
+}
+
 static void member_ends(void)
 {
     char text[100];
@@ -475,6 +496,8 @@ int main(int argc, char **argv)
         manager_ends();
     else if (strcmp(argv[3], "dies") == 0)
         node_dies();
+    else if (strcmp(argv[3], "absent") == 0)
+        manager_is_absent();
     else if (strcmp(argv[3], "member") == 0)
         member_ends();
     group_barrier(&all);

@@ -508,6 +508,18 @@ Test(clf, a_cache_manager_that_ends_is_named_and_takes_nothing_with_it)
     outcome_free(&o);
 }
 
+/* With 2 MB a manager cannot begin, and says so; with more, it is killed. */
+Test(clf, a_cache_manager_that_nobody_has_met_is_an_error_in_bounded_time)
+{
+    for (int i = 0; i < 2; i++) {
+        struct outcome o = run(cached("3", i == 0 ? "1" : "2", "absent", "1"), "", i == 0 ? "ram_mb = 2;" : "", false);
+
+        cr_expect_str_eq(o.out, "passed\n", "%s", o.err);
+        cr_expect_eq(strstr(o.err, "pio_cache: not enough memory\n") != NULL, i == 0, "%s", o.err);
+        outcome_free(&o);
+    }
+}
+
 Test(clf, a_cache_manager_on_a_dead_node_is_an_error_in_bounded_time)
 {
     struct ncube_run r = cached("3", "1", "dies", "1");
