@@ -3,6 +3,7 @@
  *
  *   clf_schedule orders   more parts than a process has requests, which members have used to different degrees; members
  *                         with much, little and nothing to move
+ *   clf_schedule spent    a member has no request left
  *   clf_schedule ahead    most members begin their next call while others are in the one before
  *   clf_schedule full     the volume of the file becomes full
  *   clf_schedule server   an I/O node dies between two calls or in one
@@ -22,6 +23,7 @@
 #define VIEW_BYTES 700
 #define MUCH       600000
 #define HELD_MOST  63
+#define ASKED_MOST 64     /* requests of a process at a time */
 #define NO_REQUEST 0x805f /* of Clusterfile's numbers */
 
 static struct group all;
@@ -74,7 +76,7 @@ static int hold_requests(long *number, int n)
     for (int i = 0; i < n; i++)
         number[i] = requeststart(ionode(fd), NO_REQUEST, &head, sizeof head, NULL, 0);
     CHECK(n == 0 || number[n - 1] > 0);
-    CHECK(requesttest(0) == HELD_MOST + 1 - n);
+    CHECK(requesttest(0) == ASKED_MOST - n);
     return fd;
 }
 
@@ -143,6 +145,31 @@ static void orders(void)
     write_all("/clf/61some", "cyclic 500 61", some);
     write_all("/clf/61most", "cyclic 500 61", most);
     write_all("/clf/130", "cyclic 300 130", some);
+}
+
+/* ---- No request left ---- */
+
+/* A member that is refused, as all its requests are the program's own, has sent nothing: it makes the calls again, for
+ * which the others wait. */
+static void without_requests(void)
+{
+    struct pattern *view = pieces();
+    int fd = open_together("/clf/spent", "cyclic 500 61", 0, view), n = 5000;
+    long number[ASKED_MOST];
+
+    if (own == 1) {
+        int other = hold_requests(number, ASKED_MOST);
+
+        for (int writes = 1; writes >= 0; writes--) {
+            errno = 0;
+            CHECK(move_together(fd, writes, writes ? mine : got, n) == -1 && errno == EAGAIN);
+        }
+        end_requests(number, ASKED_MOST, other);
+    }
+    CHECK(move_together(fd, true, mine, n) == n);
+    CHECK(move_together(fd, false, got, n) == n && memcmp(mine, got, (size_t)n) == 0);
+    CHECK(clf_close(fd) == 0);
+    pattern_free(view);
 }
 
 /* ---- Members that are ahead ---- */
@@ -234,6 +261,8 @@ int main(int argc, char **argv)
     group_make(&all, NULL, nodes);
     if (strcmp(what, "orders") == 0)
         orders();
+    else if (strcmp(what, "spent") == 0)
+        without_requests();
     else if (strcmp(what, "ahead") == 0)
         ahead();
     else if (strcmp(what, "full") == 0)

@@ -200,6 +200,12 @@ Test(clf, members_with_different_orders_of_parts_do_not_wait_for_each_other_for_
         schedule(nodes[i], "orders", i % 2 == 0 ? "cache_kb = 512; write = \"back\";" : "");
 }
 
+Test(clf, a_member_without_requests_of_its_own_is_refused_and_may_call_again)
+{
+    schedule("3", "spent", "");
+    schedule("4", "spent", "cache_kb = 512; write = \"back\";");
+}
+
 /* ---- The schedule of requests [P3 section 7.1] ---- */
 
 #define SERVER_0  16384 /* the address of the first I/O node */
