@@ -355,7 +355,9 @@ def speedups(x, page, items):
 def section_cubes(x, page):
     page.paragraph("ROMIO's benchmark coll_perf: n x n x n items of 16 bytes, (BLOCK, BLOCK, BLOCK) on 16 nodes, on "
                    "stripes of 64 KB over 16 servers, in their caches. Paper: disk-directed I/O is about twice as fast "
-                   "as ROMIO, whose way extended two-phase I/O is.")
+                   "as ROMIO, whose way extended two-phase I/O is. For n = 32 the file is half of a round of the "
+                   "stripes: servers without any of it get requests of no bytes, as they are in the views.")
+
     def lines(n, way):
         return collective(x, way, n, view="3d", **({"block": n ** 3} if way == "extended" else {}))
 

@@ -384,6 +384,20 @@ static void ask_part(struct move *m, uint32_t p)
     start_part(m, p);
 }
 
+/* Asks the parts in from .. to-1: those with bytes to move from the place-th on, in turn, then those without. A short
+ * request that waits for a channel would keep the long ones behind it from channels that are free. */
+static void ask_some(struct move *m, uint32_t from, uint32_t to, uint32_t place)
+{
+    const uint32_t n = to - from;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (m->part[from + (place + i) % n].buf)
+            ask_part(m, from + (place + i) % n);
+    for (uint32_t p = from; p < to; p++)
+        if (!m->part[p].buf)
+            ask_part(m, p);
+}
+
 /* Reads of members are in the order of the parts: servers see to it who gets its bytes first. */
 static void ask_parts(struct move *m)
 {
@@ -392,8 +406,7 @@ static void ask_parts(struct move *m)
 
     for (uint32_t from = next_asked(m, 0), to; from < parts; from = next_asked(m, to)) {
         to = end_of_some(m, from, at_once);
-        for (uint32_t i = 0; i < to - from; i++)
-            ask_part(m, from + (place + i) % (to - from));
+        ask_some(m, from, to, place);
     }
 }
 
