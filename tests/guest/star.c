@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <nio.h>
+#include <nmon.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -303,6 +304,46 @@ static void descriptors_in_each(void)
               strncmp(line, "line 1\nline 2\n", 14) == 0,
           "%.14s", line);
     check_equal(close(fd), 0);
+    cs_shape_free(s);
+    nlocal();
+}
+
+/* Phases of the trace, in which the test counts messages; node 0 prints the reductions of each, as the library counts
+ * them. No option names a mode. */
+static void counted(void)
+{
+    const char *name = file_name();
+    struct cs_shape *s = cs_shape(1, (const long[]){40});
+    static const char *const phases[] = {"NB", "CB", "alone", "met", "IB", NULL};
+    int64_t before = 0, reductions[5];
+    double x[40];
+
+    for (int i = 0; i < 40; i++)
+        x[i] = i;
+    CS_WITH(s)
+    {
+        CS_FILE *f = cs_fopen_with(name, "w+", NULL, &options);
+
+        check_equal(cs_fwrite(CS_PAR(s, x), 8, 1, f), 1); /* makes what is made once */
+        before = cs_fcounts(f)->reductions;
+        for (int k = 0; phases[k]; k++) {
+            check_equal(nmark(phases[k]), 0);
+            if (k == 2) {
+                CS_EACH(i) if (cs_number(s, i) == 11) check(fputs("alone", cs_vp(f)) >= 0, "%s", strerror(errno));
+                check_equal(cs_fmode(f), own_node() == 11 / cs_local(s) ? CS_IB : CS_CB);
+            } else {
+                for (int i = 0; i < (k == 3 ? 1 : 3); i++)
+                    check(cs_fwrite(CS_PAR(s, x), k == 0 ? 8 : 4, 1, f) == 1, "%s", strerror(errno));
+                check_equal(cs_fmode(f), k > 2 ? CS_IB : k == 1 ? CS_CB : CS_NB);
+            }
+            reductions[k] = cs_fcounts(f)->reductions - before;
+            before = cs_fcounts(f)->reductions;
+        }
+        nmark(NULL);
+        check_equal(cs_fclose(f), 0);
+    }
+    for (int k = 0; phases[k]; k++)
+        printf("%s %d\n", phases[k], (int)reductions[k]);
     cs_shape_free(s);
     nlocal();
 }
@@ -642,6 +683,7 @@ static const struct test_case cases[] = {
     {"scalar file", scalar_file},
     {"scalar in each", scalar_in_each},
     {"descriptors in each", descriptors_in_each},
+    {"counted", counted},
     {"random program", random_program},
     {"doubles", doubles},
     {"finds doubles", finds_doubles},

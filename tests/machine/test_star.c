@@ -344,6 +344,71 @@ RowTest(star, leaves_volumes_whole, on_volumes)
     folder_remove(folder);
 }
 
+/* ---- Messages ---- */
+
+#define TRACED_NODES 4
+#define PHASES_MOST  8
+
+static struct phase {
+    char name[16];
+    int messages;
+} phases[PHASES_MOST];
+
+static struct phase *phase_of(const char *name)
+{
+    int i = 0;
+
+    while (i < PHASES_MOST - 1 && phases[i].name[0] != '\0' && strcmp(phases[i].name, name) != 0)
+        i++;
+    snprintf(phases[i].name, sizeof phases[i].name, "%s", name);
+    return &phases[i];
+}
+
+/* Counts what compute nodes send each other in each phase. */
+static void count_messages(const char *path)
+{
+    struct phase outside = {0}, *of[TRACED_NODES] = {&outside, &outside, &outside, &outside};
+    FILE *f = fopen(path, "re");
+    char line[300], name[16];
+    int node, to, end;
+
+    cr_assert_not_null(f);
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "%*d %d mark%n %15s", &node, &end, name) >= 1 && strstr(line, " mark ") && node < TRACED_NODES)
+            of[node] = line[end + 1] == '\n' ? &outside : phase_of(name);
+        else if (sscanf(line, "%*d %d send to=%d", &node, &to) == 2 && node < TRACED_NODES && to < TRACED_NODES)
+            of[node]->messages++;
+    fclose(f);
+}
+
+/* A reduction is a message of each node but the first, and the first one's broadcast. A call by NB, CB or IB costs one
+ * reduction, the first by CB makes buffers and a .meta; a node goes to IB alone without a message, and the next call
+ * brings all there. */
+Test(star, messages_in_the_trace_are_those_of_the_reductions_that_the_library_counts)
+{
+    static const struct {
+        const char *phase;
+        int reductions;
+    } right[] = {{"NB", 3}, {"CB", 5}, {"alone", 0}, {"met", 4}, {"IB", 3}};
+    char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+    char *path = format("%s/trace", folder);
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .machine = machine, .program = PROGRAM, .args = {"counted", "/x", "4"}, .trace = path, .options = {"-n", "4"}});
+
+    outcome_expect(&o, "counted", 0, "NB 3\nCB 5\nalone 0\nmet 4\nIB 3\npassed\n", "");
+    outcome_free(&o);
+    count_messages(path);
+    for (int i = 0; i < 5; i++) {
+        const struct phase *p = phase_of(right[i].phase);
+
+        cr_expect_eq(p->messages, TRACED_NODES * right[i].reductions, "%s: %d messages", p->name, p->messages);
+    }
+    images_check(folder, VOLUMES);
+    free(path);
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(star, some_of_the_nodes_emulate_vps)
 {
     char *folder = folder_with_images(VOLUMES, 600, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
