@@ -384,16 +384,16 @@ static void ask_part(struct move *m, uint32_t p)
     start_part(m, p);
 }
 
-/* Asks the parts in from .. to-1: those with bytes to move from the place-th on, in turn, then those without. A short
- * request that waits for a channel would keep the long ones behind it from channels that are free. */
+/* Asks the parts in from .. to-1, from the place-th on. Of a write, those without bytes come last: a short request that
+ * waits for a channel would keep the long ones behind it from channels that are free. */
 static void ask_some(struct move *m, uint32_t from, uint32_t to, uint32_t place)
 {
     const uint32_t n = to - from;
 
     for (uint32_t i = 0; i < n; i++)
-        if (m->part[from + (place + i) % n].buf)
+        if (!m->write || m->part[from + (place + i) % n].buf)
             ask_part(m, from + (place + i) % n);
-    for (uint32_t p = from; p < to; p++)
+    for (uint32_t p = from; p < to && m->write; p++)
         if (!m->part[p].buf)
             ask_part(m, p);
 }
@@ -402,7 +402,7 @@ static void ask_some(struct move *m, uint32_t from, uint32_t to, uint32_t place)
 static void ask_parts(struct move *m)
 {
     const uint32_t parts = m->f->layout->parts, place = m->turn == CLF_ALONE || m->write ? m->f->place : 0;
-    const uint32_t at_once = place > 0 ? parts_at_once(m) : parts;
+    const uint32_t at_once = m->write ? parts_at_once(m) : parts;
 
     for (uint32_t from = next_asked(m, 0), to; from < parts; from = next_asked(m, to)) {
         to = end_of_some(m, from, at_once);
