@@ -17,10 +17,10 @@ CFS_SRCS := $(CFS_CORE) $(addprefix libpio/cfs/,cfs_calls.c cfs_modes.c cfs_resu
     cfs_device.c)
 CLF_CORE := $(addprefix libpio/clusterfile/,clf_ask.c clf_attach.c clf_file.c clf_group.c clf_layout.c clf_meet.c \
     clf_list.c clf_manager.c clf_move.c clf_paths.c clf_types.c clf_view.c clf_ways.c)
-CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c clf_redistribute.c)
+CLF_SRCS := $(CLF_CORE) $(addprefix libpio/clusterfile/,clf_calls.c clf_device.c clf_redistribute.c clf_told.c)
 # What clients of families of requests have in common
 SERVERS_CORE := libpio/servers/server_folders.c libpio/servers/server_volumes.c
-SERVERS_SRCS := $(SERVERS_CORE) libpio/servers/server_traps.c
+SERVERS_SRCS := $(SERVERS_CORE) $(addprefix libpio/servers/,server_told.c server_traps.c)
 TWO_PHASE := $(addprefix libpio/group/two_phase,.c _window.c)
 # Parallel files of virtual processors: what needs no node, and the rest
 STAR_CORE := $(addprefix libpio/star/,shape.c row_order.c segments.c detect.c meta.c scopes.c star_nodes.c \

@@ -107,7 +107,8 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
 
 /* True if the node waits for a message. */
 bool ncu_waits_for_message(const struct ncu *n, uint32_t index);
-/* True if it waits for a message of that context, or in poll, where it may. */
+/* True if it waits for a message of that context, or in poll, where it may. Replies of servers are of
+ * CONTEXT_PROGRAM. */
 bool ncu_may_wait_in(const struct ncu *n, uint32_t index, uint32_t context);
 /* True if a node waits for a message of a pipe between programs, of a kind of enum pipe_kind. */
 bool ncu_waits_for_pipe(const struct ncu *n, uint32_t index, uint32_t *pipe, uint32_t *kind);

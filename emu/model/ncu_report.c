@@ -217,6 +217,8 @@ bool ncu_may_wait_in(const struct ncu *n, uint32_t index, uint32_t context)
 
     if (!node->idle || node->wait[0] == NCU_WAIT_POLL)
         return node->idle;
+    if (context == CONTEXT_PROGRAM && ncu_idle_kind(node) == NCU_WAIT_REPLY)
+        return true;
     return ncu_waits_for_message(n, index) && node->wait[2] != NCU_WAIT_ANY &&
            TAG_CONTEXT((uint32_t)node->wait[2]) == context;
 }

@@ -4,19 +4,15 @@
 #include <string.h>
 
 #include "libpio/cfs/cfs_calls.h"
-#include "vertex/contract/traps.h"
+#include "libpio/servers/server_told.h"
+#include "vertex/contract/system.h"
 
-extern struct abi_call mpi_told __attribute__((weak)); /* in a program with MPI: its record is the process's */
-
-static struct abi_call own __attribute__((aligned(ABI_CALL_BYTES)));
 static struct abi_call *record; /* NULL: no call has told anything yet */
 
 struct abi_call cfs_tell(const char *call, const char *name)
 {
-    if (!record) {
-        record = &mpi_told ? &mpi_told : &own;
-        trap_tell(record);
-    }
+    if (!record)
+        record = server_record();
     const struct abi_call before = *record;
     *record = (struct abi_call){
         .rank = ABI_CALL_NONE, .peer = ABI_CALL_NONE, .tag = ABI_CALL_NONE, .context = CONTEXT_GROUP, .is_file = 1};

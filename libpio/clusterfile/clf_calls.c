@@ -225,7 +225,10 @@ int clf_fcntl(int fd, int request, ...)
     case CLF_F_SETVIEW:
         return clf_setview(fd, view->type, view->displ, view->period);
     case CLF_F_COLLECTIVE:
-        return (int)result(clf_way_set_group(f, arg));
+        error = clf_way_set_group(f, arg);
+        if (error == 0)
+            clf_told_make(f);
+        return (int)result(error);
     case CLF_F_METHOD:
         return (int)result(clf_way_set(f, arg));
     case CLF_F_NEXT_COLLECTIVE:

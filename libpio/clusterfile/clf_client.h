@@ -10,6 +10,7 @@
  *   clf_file.c     open files, and their sizes
  *   clf_view.c     setting a view
  *   clf_group.c    groups, whose calls are collective
+ *   clf_told.c     what reports say of members that wait
  *   clf_redistribute.c   another layout for a file
  *   clf_meet.c     plans of a view and the parts
  *   clf_attach.c   attachments to the parts
@@ -189,6 +190,7 @@ struct clf_open {
     struct clf_managers *managers; /* that are its parts' servers; NULL: they are volumes' */
     bool manages;                  /* it is a cache manager's own */
     uint32_t managed;              /* a part + 1 that has been changed and that managers have; 0: none */
+    char *name;                    /* by which the program has opened it, or NULL */
     char *folder;                  /* path of a folder, which has nothing of the above but the offset */
 };
 
@@ -210,6 +212,16 @@ int clf_file_sync(struct clf_open *f);
 
 /* Gives the file another layout, which stays the caller's. Errors as of opening, reading and writing. */
 int clf_file_redistribute(const char *name, const struct clf_layout *layout);
+
+/* ---- clf_told.c ---- */
+
+struct abi_call; /* vertex/contract/abi.h */
+
+/* Prepares what reports say of a file that has got a group. */
+void clf_told_make(struct clf_open *f);
+/* Tells of a collective read or write. Returns the record, whose `call` becomes "" when the call has ended; NULL: it is
+ * not told, or is a part of another call. */
+struct abi_call *clf_told_begin(const struct clf_open *f, bool write);
 
 /* ---- clf_attach.c ---- */
 
@@ -264,10 +276,11 @@ int clf_sight_tell(struct clf_open *f, struct clf_sight *s);
 struct clf_members {
     struct group g; /* in the context of the program's, which lives longer */
     struct clf_open *f;
-    uint64_t number;   /* by which the servers know the group */
-    uint32_t presence; /* an attachment of part 0, whose server hears of this member's end; 0: none */
-    int ended;         /* a member that has ended, + 1; 0: none is known */
-    void *room;        /* clf_move_room bytes: a collective call needs no memory to take part */
+    uint64_t number;       /* by which the servers know the group */
+    uint32_t presence;     /* an attachment of part 0, whose server hears of this member's end; 0: none */
+    int ended;             /* a member that has ended, + 1; 0: none is known */
+    void *room;            /* clf_move_room bytes: a collective call needs no memory to take part */
+    struct abi_call *told; /* of reads and of writes (clf_told.c), or NULL */
 };
 
 /* A process that others are to know the end of has a second attachment of the file's first part: its server tells who
@@ -341,6 +354,8 @@ int clf_way_set_size(struct clf_open *f, int64_t size);
 int clf_way_count(struct clf_open *f, int manager, struct clf_manager_counts *counts);
 /* As clf_move, in the way that has been chosen. */
 int64_t clf_way_move(struct clf_open *f, bool write, void *buf, uint64_t n, int64_t at);
+/* The context of the messages that a collective one waits for. */
+int clf_way_context(const struct clf_open *f);
 /* Before the file is closed, or after a fork: what the way has is given back. */
 void clf_way_end(struct clf_open *f, bool forked);
 

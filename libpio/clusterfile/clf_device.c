@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "libpio/servers/server_driver.h"
+#include "vertex/contract/abi.h"
 
 #define PREFIX      "/clf"
 #define BLOCK_BYTES 4096 /* st_blksize */
@@ -33,8 +35,10 @@ static int device_open(const char *path, int flags, mode_t mode, void **state)
     struct clf_open *f;
     int error = clf_file_open(name_of(path), (uint32_t)flags, (uint32_t)mode & 0777, clf_device_layout, &f);
 
-    if (error == 0)
+    if (error == 0) {
+        f->name = strdup(path);
         *state = f;
+    }
     return error;
 }
 
@@ -64,6 +68,17 @@ static int find_end(struct clf_open *f, int64_t *end)
     return error;
 }
 
+/* Collective ones are told. */
+static int64_t move(struct clf_open *f, bool write, void *buf, size_t n, int64_t at)
+{
+    struct abi_call *told = f->collective ? clf_told_begin(f, write) : NULL;
+    const int64_t moved = clf_way_move(f, write, buf, n, at);
+
+    if (told)
+        told->call[0] = '\0';
+    return moved;
+}
+
 static ssize_t move_on(struct clf_open *f, bool write, void *buf, size_t n)
 {
     int error = check(f, write);
@@ -72,7 +87,7 @@ static ssize_t move_on(struct clf_open *f, bool write, void *buf, size_t n)
         error = find_end(f, &f->at);
     if (error < 0)
         return clf_way_refuse(f, write, error);
-    int64_t moved = clf_way_move(f, write, buf, n, f->at);
+    int64_t moved = move(f, write, buf, n, f->at);
     if (moved > 0)
         f->at += moved;
     return (ssize_t)moved;
@@ -92,14 +107,14 @@ static ssize_t device_pread(void *state, void *buf, size_t n, off_t at)
 {
     int error = check(state, false);
 
-    return error < 0 ? clf_way_refuse(state, false, error) : (ssize_t)clf_way_move(state, false, buf, n, at);
+    return error < 0 ? clf_way_refuse(state, false, error) : (ssize_t)move(state, false, buf, n, at);
 }
 
 static ssize_t device_pwrite(void *state, const void *buf, size_t n, off_t at)
 {
     int error = check(state, true);
 
-    return error < 0 ? clf_way_refuse(state, true, error) : (ssize_t)clf_way_move(state, true, (void *)buf, n, at);
+    return error < 0 ? clf_way_refuse(state, true, error) : (ssize_t)move(state, true, (void *)buf, n, at);
 }
 
 static off_t device_lseek(void *state, off_t offset, int whence)

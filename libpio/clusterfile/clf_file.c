@@ -132,6 +132,7 @@ static void free_file(struct clf_open *f)
     if (!f->borrows)
         clf_layout_free(f->layout);
     free(f->part);
+    free(f->name);
     free(f->folder);
     free(f);
 }

@@ -183,6 +183,7 @@ static void free_members(struct clf_members *m)
         return;
     if (m->f)
         group_free(&m->g);
+    free(m->told);
     free(m->room);
     free(m);
 }

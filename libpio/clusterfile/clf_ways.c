@@ -228,6 +228,13 @@ int64_t clf_way_move(struct clf_open *f, bool write, void *buf, uint64_t n, int6
                                                                   : clf_move(f, write, buf, n, at);
 }
 
+int clf_way_context(const struct clf_open *f)
+{
+    return f->elsewhere                                        ? CONTEXT_GROUP
+           : f->way && f->way->method.way == CLF_WAY_TWO_PHASE ? f->members->g.context
+                                                               : CONTEXT_PROGRAM;
+}
+
 void clf_way_end(struct clf_open *f, bool forked)
 {
     struct clf_way_of *w = f->way;

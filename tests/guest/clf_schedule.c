@@ -4,6 +4,7 @@
  *   clf_schedule orders   more parts than a process has requests, which members have used to different degrees; members
  *                         with much, little and nothing to move
  *   clf_schedule spent    a member has no request left
+ *   clf_schedule never    a member never calls
  *   clf_schedule ahead    most members begin their next call while others are in the one before
  *   clf_schedule full     the volume of the file becomes full
  *   clf_schedule server   an I/O node dies between two calls or in one
@@ -172,6 +173,21 @@ static void without_requests(void)
     pattern_free(view);
 }
 
+/* ---- A member that never calls ---- */
+
+/* The first one waits in nread instead; WAY: 1: the call has two phases. */
+static void never_calls(int phases)
+{
+    const struct clf_method two_phases = {.way = CLF_WAY_TWO_PHASE};
+    struct pattern *view = pieces();
+    int fd = open_together("/clf/never", NULL, 0, view), type = 99, source = -1;
+
+    CHECK(!phases || clf_fcntl(fd, CLF_F_METHOD, &two_phases) == 0);
+    if (own == 0)
+        nread(got, 1, &source, &type, NULL);
+    move_together(fd, phases, mine, 5000);
+}
+
 /* ---- Members that are ahead ---- */
 
 /* Two members take longer: the others' next writes wait at the server, or are sent again if it has no memory. */
@@ -263,6 +279,8 @@ int main(int argc, char **argv)
         orders();
     else if (strcmp(what, "spent") == 0)
         without_requests();
+    else if (strcmp(what, "never") == 0)
+        never_calls(argc > 2);
     else if (strcmp(what, "ahead") == 0)
         ahead();
     else if (strcmp(what, "full") == 0)

@@ -191,6 +191,29 @@ Test(clf, a_server_that_dies_in_collective_calls_is_an_error_for_each_member_in_
     }
 }
 
+/* The deadlock report names group and file. */
+Test(clf, a_member_that_never_calls_is_waited_for_in_a_call_that_the_report_names)
+{
+    static const char *const lines[] = {
+        "  nodes 1-2: each waits in clf_read of a group of 3, file '/clf/never', for the file server on node 16384\n",
+        "  nodes 1-2: each waits in clf_write of a group of 3, file '/clf/never', in group_all_reduce of context 5 for "
+        "node "
+        "0\n"};
+
+    for (int phases = 0; phases < 2; phases++) {
+        char *folder = folder_with_images(VOLUMES, 8192, 4096), *machine = clf_machine(folder, "", "");
+        struct ncube_run r = {
+            .machine = machine, .options = {"-n", "3"}, .program = "guest/clf_schedule", .args = {"never"}};
+
+        r.args[1] = phases ? "phases" : NULL;
+        struct outcome o = ncube_run(&r);
+        cr_expect(o.status != 0 && strstr(o.err, lines[phases]), "%d: %s", o.status, o.err);
+        outcome_free(&o);
+        free(machine);
+        folder_remove(folder);
+    }
+}
+
 /* More parts than a process may ask at a time, in an order of each member's own. */
 Test(clf, members_with_different_orders_of_parts_do_not_wait_for_each_other_for_ever)
 {
