@@ -65,6 +65,15 @@ $(RACKS): tests/machine/ncube-racks
 	cp $< $@
 endif
 
+# ncube whose QEMUs throw their translated code away at each opportunity, for tests
+TEST_PROGRAMS += $(addprefix $(B)/tests/renews/,ncube qemu-system-riscv64)
+$(B)/tests/renews/ncube: tests/machine/ncube-renews
+	@mkdir -p $(@D)
+	cp $< $@
+$(B)/tests/renews/qemu-system-riscv64: tests/machine/qemu-renews
+	@mkdir -p $(@D)
+	cp $< $@
+
 # Tests of single modules, which need no QEMU; some have further sources. bench_net and drive_study are no tests: the
 # bare network's speed, and the tables behind the choice of the default drive in docs/timing.md.
 EMU_TEST_front := tests/emu/front_play.c

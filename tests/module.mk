@@ -77,6 +77,7 @@ guest: $(GUEST_PROGRAMS)
 host-tests: $(GUEST_PROGRAMS)
 
 MACHINE_TEST_LIBS_test_stats := -ljansson
+MACHINE_TEST_LIBS_test_renewal := -ljansson
 MACHINE_TEST_LIBS_test_clf := -ljansson
 MACHINE_TEST_LIBS_test_caches := -ljansson
 MACHINE_TEST_LIBS_test_merging := -ljansson

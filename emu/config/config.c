@@ -25,6 +25,11 @@
 #define SERVER_LIMIT_S     60 /* a server that works makes progress: a command of a drive takes a second at most */
 #define SERVER_LIMIT_MAX_S 100000
 
+/* Of QEMU's buffer for translated code: the kernel, nsdisk and a program take 2 to 4; QEMU takes less than 2048. */
+#define CODE_MB     1024
+#define CODE_MB_MIN 16
+#define CODE_MB_MAX 2047
+
 static char *copy(const char *text)
 {
     return memory_copy_text(text, SIZE_MAX);
@@ -291,13 +296,14 @@ static bool load_boards(struct config_reader *l, const config_setting_t *root)
 static bool load_size(struct config_reader *l, const config_setting_t *root)
 {
     int64_t dim = 0, ram_mb = NODE_RAM_DEFAULT_BYTES >> 20, per_cabinet = CABINET_MAX_NODES,
-            text_kb = CABINET_TEXT_MAX_BYTES >> 10, limit_s = SERVER_LIMIT_S;
+            text_kb = CABINET_TEXT_MAX_BYTES >> 10, code_mb = CODE_MB, limit_s = SERVER_LIMIT_S;
 
     if (!setting_require(&l->r, root, "dim", "the dimension of the hypercube, 0 to 13") ||
         !setting_integer(&l->r, root, "dim", 0, NODE_MAX_DIM, &dim) ||
         !setting_integer(&l->r, root, "ram_mb", NODE_RAM_MIN_BYTES >> 20, NODE_RAM_MAX_BYTES >> 20, &ram_mb) ||
         !setting_integer(&l->r, root, "nodes_per_cabinet", 1, CABINET_MAX_NODES, &per_cabinet) ||
         !setting_integer(&l->r, root, "shared_text_kb", 0, CABINET_TEXT_MAX_BYTES >> 10, &text_kb) ||
+        !setting_integer(&l->r, root, "translation_mb", CODE_MB_MIN, CODE_MB_MAX, &code_mb) ||
         !setting_integer(&l->r, root, "server_limit_s", 1, SERVER_LIMIT_MAX_S, &limit_s))
         return false;
     if (ram_mb & (ram_mb - 1))
@@ -308,6 +314,7 @@ static bool load_size(struct config_reader *l, const config_setting_t *root)
     t->ram_bytes = (uint64_t)ram_mb << 20;
     t->nodes_per_cabinet = (uint32_t)per_cabinet;
     t->shared_text_kb = (uint32_t)text_kb;
+    t->code_mb = (uint32_t)code_mb;
     t->server_limit_s = (uint32_t)limit_s;
     return true;
 }
@@ -369,6 +376,7 @@ static bool load_machine(struct config_reader *l, const config_setting_t *root, 
                                        "ram_mb",
                                        "nodes_per_cabinet",
                                        "shared_text_kb",
+                                       "translation_mb",
                                        "boards",
                                        "front_end",
                                        "images",
@@ -445,7 +453,8 @@ void config_default(struct machine_config *config, uint32_t dim)
                  .ram_bytes = NODE_RAM_DEFAULT_BYTES,
                  .nodes_per_cabinet = CABINET_MAX_NODES,
                  .server_limit_s = SERVER_LIMIT_S,
-                 .shared_text_kb = CABINET_TEXT_MAX_BYTES >> 10},
+                 .shared_text_kb = CABINET_TEXT_MAX_BYTES >> 10,
+                 .code_mb = CODE_MB},
     };
     config_default_costs(config);
 }

@@ -123,7 +123,8 @@ static uint64_t addresses_here(const struct machine *m)
 
 static uint64_t needed_addresses(const struct machine *m, uint32_t largest)
 {
-    uint64_t here = addresses_here(m), qemu = cabinet_qemu_bytes(largest, m->config.topo.ram_bytes);
+    const struct topo *t = &m->config.topo;
+    uint64_t here = addresses_here(m), qemu = cabinet_qemu_bytes(largest, t->ram_bytes, t->code_mb);
 
     return here > qemu ? here : qemu;
 }
@@ -247,8 +248,8 @@ static int start_cabinet(struct machine *m, uint32_t c)
     char plugin[PART_PATH_BYTES];
 
     find_part(m, "plugin.so", plugin);
-    if (cabinet_start(&m->cabinet[c], nodes, m->config.topo.ram_bytes, first, m->harts.fd, plugin, watch, m->error,
-                      sizeof m->error) != 0)
+    if (cabinet_start(&m->cabinet[c], nodes, m->config.topo.ram_bytes, m->config.topo.code_mb, first, m->harts.fd,
+                      plugin, watch, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
     harts_start_on(&m->harts, m->cabinet[c].pid, first, nodes + 1, c);
     return 0;
@@ -515,8 +516,10 @@ int machine_check_host(struct machine *m)
 
 bool machine_fits_inside(const struct machine *m)
 {
+    const struct topo *t = &m->config.topo;
+
     return m->cabinets == 1 &&
-           addresses_here(m) + cabinet_qemu_bytes(m->nodes, m->config.topo.ram_bytes) <= limits_raise().address_bytes;
+           addresses_here(m) + cabinet_qemu_bytes(m->nodes, t->ram_bytes, t->code_mb) <= limits_raise().address_bytes;
 }
 
 int machine_configure(struct machine *m, const struct machine_options *o)

@@ -14,6 +14,7 @@
 #include "emu/base/host.h"
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
+#include "emu/machine/renew.h"
 #include "emu/watch/checking.h"
 #include "emu/watch/cores.h"
 #include "emu/watch/debugger.h"
@@ -313,6 +314,8 @@ static bool on_finished(void *ctx)
     signals_note_progress(sched_now(m->sched));
     beat(m, false);
     look_at_replay(m);
+    if (!machine_renew_code(m))
+        machine_explain_stop(m);
     return m->failed || front_finished(m->front) || debugger_travels(m);
 }
 

@@ -63,6 +63,7 @@ struct topo {
     uint32_t nodes_per_cabinet;
     uint32_t server_limit_s; /* virtual time after which a file server without progress counts as dead */
     uint32_t shared_text_kb; /* room for program text that a cabinet's nodes share */
+    uint32_t code_mb;        /* room in a cabinet's QEMU for translated code */
     uint32_t host_si;        /* SI node of the front end's link (its channel 13) */
     uint32_t n_io;
     struct topo_io_node *io; /* ascending by node */

@@ -87,15 +87,20 @@ static void escape(char *to, const char *text)
     *to = '\0';
 }
 
-#define TRANSLATION_MB_MOST 2047u /* QEMU takes less than 2 GB */
+/* ---- QEMU's buffer for translated code ----
+ *
+ * It takes memory only where it is used. QEMU divides it into parts of 2 MB or more, one for each hart and more for
+ * those that fill theirs. It would take an eighth of the host's memory, too little for many harts on a small host. */
 
-/* Returns the size of QEMU's buffer for translated code in MB. It takes memory only where it is used. QEMU divides it
- * into parts of 2 MB, one for each hart and more for those that fill theirs; it would take an eighth of the host's
- * memory, too little for many harts on a small host. */
-static uint64_t translation_mb(uint32_t harts)
+#define TRANSLATION_MB_MOST 2047u /* QEMU takes less than 2 GB */
+#define PART_MB             2u    /* the least; */
+#define PARTS_MOST          8u    /* and the most of them, for each hart */
+
+/* Returns its size in MB. */
+static uint64_t translation_mb(uint32_t harts, uint32_t code_mb)
 {
     struct sysinfo host;
-    uint64_t wanted = 1024 + 2ull * harts, room = TRANSLATION_MB_MOST;
+    uint64_t wanted = code_mb + (uint64_t)PART_MB * harts, room = TRANSLATION_MB_MOST;
 
     if (sysinfo(&host) == 0)
         room = ((uint64_t)host.totalram * host.mem_unit >> 20) * 3 / 4; /* Linux refuses more than there is */
@@ -113,6 +118,17 @@ static void be_child_of(pid_t parent)
         _exit(1);
 }
 
+/* Returns how many bytes of code there may be before the buffer is to be emptied: half of it, so that there is room for
+ * another program. What a hart has not filled of its part is of no use to others. */
+static uint64_t code_most(uint32_t harts, uint32_t code_mb)
+{
+    uint64_t mb = translation_mb(harts, code_mb), parts = mb / PART_MB;
+
+    if (parts > PARTS_MOST * harts)
+        parts = PARTS_MOST * harts;
+    return parts > harts ? (mb << 20) / parts * (parts - harts) / 2 : (mb << 20) / 4;
+}
+
 /* Runs in the child: redirects its output to the log and executes QEMU. `rest` are the plugin's other options. */
 static void execute_qemu(const struct cabinet *c, const char *plugin, const char *rest)
 {
@@ -128,9 +144,10 @@ static void execute_qemu(const struct cabinet *c, const char *plugin, const char
     snprintf(device_tree, sizeof device_tree, "/proc/self/fd/%d", make_device_tree());
     snprintf(smp, sizeof smp, "%u", c->nodes + 1);
     snprintf(memory, sizeof memory, "%zuM", c->bytes >> 20);
-    snprintf(accelerator, sizeof accelerator, "tcg,thread=multi,tb-size=%" PRIu64, translation_mb(c->nodes + 1));
-    snprintf(plugin_options, sizeof plugin_options, "file=%s,ram=%d,first=%u,ram_bytes=%llu,%s", escaped, c->ram_fd,
-             c->first_slot, (unsigned long long)c->ram_bytes, rest);
+    snprintf(accelerator, sizeof accelerator, "tcg,thread=multi,tb-size=%" PRIu64,
+             translation_mb(c->nodes + 1, c->code_mb));
+    snprintf(plugin_options, sizeof plugin_options, "file=%s,ram=%d,first=%u,ram_bytes=%llu,%s,code=%" PRIu64, escaped,
+             c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, rest, code_most(c->nodes + 1, c->code_mb));
     execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
            "-accel", accelerator, "-bios", "none", "-dtb", device_tree, "-nodefaults", "-display", "none", "-serial",
            "none", "-monitor", "none", "-plugin", plugin_options, (char *)NULL);
@@ -184,22 +201,23 @@ static uint64_t thread_stack_bytes(void)
     return bytes;
 }
 
-uint64_t cabinet_qemu_bytes(uint32_t nodes, uint64_t ram_bytes)
+uint64_t cabinet_qemu_bytes(uint32_t nodes, uint64_t ram_bytes, uint32_t code_mb)
 {
     uint64_t harts = nodes + 1, heaps = HEAPS * (uint64_t)get_nprocs();
 
-    return QEMU_BYTES + (translation_mb((uint32_t)harts) << 20) +
+    return QEMU_BYTES + (translation_mb((uint32_t)harts, code_mb) << 20) +
            2 * cabinet_bytes(nodes, ram_bytes) /* QEMU's and the plugin's */ +
            harts * (thread_stack_bytes() + HART_STATE_BYTES) + (harts < heaps ? harts : heaps) * HEAP_BYTES;
 }
 
-static void describe_new(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot)
+static void describe_new(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t code_mb, uint32_t first_slot)
 {
     *c = CABINET_NONE;
     c->bytes = cabinet_bytes(nodes, ram_bytes);
     c->nodes = nodes;
     c->first_slot = first_slot;
     c->ram_bytes = ram_bytes;
+    c->code_mb = code_mb;
 }
 
 /* Returns as fork does: 0 in the child. */
@@ -231,10 +249,10 @@ static void begin_here(struct cabinet *c, int control_fd)
     sem_post(&inside.ready);
 }
 
-int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
-                  const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes)
+int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t code_mb, uint32_t first_slot,
+                  int control_fd, const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes)
 {
-    describe_new(c, nodes, ram_bytes, first_slot);
+    describe_new(c, nodes, ram_bytes, code_mb, first_slot);
     c->watch = watch;
     if (make_ram(c) != 0)
         return cannot_make(c, error, error_bytes);
@@ -248,10 +266,10 @@ int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_
     return child > 0 ? 0 : cannot_make(c, error, error_bytes);
 }
 
-int cabinet_start_inside(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, int page_fd, const char *plugin,
-                         const sigset_t *blocked, char *error, size_t error_bytes)
+int cabinet_start_inside(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t code_mb, int page_fd,
+                         const char *plugin, const sigset_t *blocked, char *error, size_t error_bytes)
 {
-    describe_new(c, nodes, ram_bytes, 0);
+    describe_new(c, nodes, ram_bytes, code_mb, 0);
     if (make_ram(c) != 0)
         return cannot_make(c, error, error_bytes);
     pid_t child = fork_cabinet(c);
@@ -275,7 +293,7 @@ int cabinet_prepare_copy(struct cabinet *c, const struct cabinet *of, uint32_t f
 
 int cabinet_make_far(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot)
 {
-    describe_new(c, nodes, ram_bytes, first_slot);
+    describe_new(c, nodes, ram_bytes, 0, first_slot);
     void *p = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return -1;

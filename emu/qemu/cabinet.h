@@ -25,6 +25,7 @@ struct cabinet {
     uint32_t nodes; /* node harts; hart `nodes` is the injector */
     uint32_t first_slot;
     uint64_t ram_bytes; /* per node */
+    uint32_t code_mb;   /* of QEMU's buffer for translated code, besides 2 for each hart */
     struct cabinet_watch watch;
 };
 
@@ -39,19 +40,19 @@ struct cabinet {
  * of its memfd. */
 size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes);
 /* Returns the size of the address space that the cabinet's QEMU takes, which is more than the memory that it uses. */
-uint64_t cabinet_qemu_bytes(uint32_t nodes, uint64_t ram_bytes);
+uint64_t cabinet_qemu_bytes(uint32_t nodes, uint64_t ram_bytes, uint32_t code_mb);
 
 /* Makes the RAM and starts QEMU on it. QEMU is killed when this process ends, however it ends, and leaves no file.
  * `plugin` is the path of plugin.so. In a process with ncube inside (inside.h), which is the machine's only cabinet, no
  * other is started. The caller ends the cabinet with cabinet_stop. Returns 0, or -1 with one line in error if memory or
  * a process cannot be had. */
-int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
-                  const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes);
+int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t code_mb, uint32_t first_slot,
+                  int control_fd, const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes);
 
 /* Starts QEMU with ncube.so, `plugin`, as cabinet_start does: a cabinet in which ncube runs the machine, by the page of
  * page_fd (inside.h), with these signals blocked. */
-int cabinet_start_inside(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, int page_fd, const char *plugin,
-                         const sigset_t *blocked, char *error, size_t error_bytes);
+int cabinet_start_inside(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t code_mb, int page_fd,
+                         const char *plugin, const sigset_t *blocked, char *error, size_t error_bytes);
 
 /* Returns the processor time in ns that the cabinet's QEMU has had; 0 if there is none. A signal handler may call
  * it. */

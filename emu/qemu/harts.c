@@ -419,20 +419,52 @@ bool harts_can_copy(const struct harts *h)
     return h->cabinet_slots > 0 && h->control->debug == SLOT_NO_DEBUG;
 }
 
-pid_t harts_copy(struct harts *h, uint32_t original, uint32_t first, int ram_fd, int log_fd)
+/* Gives the cabinet with slots from `first` on an order, and returns its answer; 0 if a signal came or a process
+ * ended. */
+static int32_t order_cabinet(struct harts *h, uint32_t first, uint32_t order, const int32_t *answer)
 {
-    struct slot_copy *order = &h->control->copy;
-
-    *order = (struct slot_copy){.first = first, .ram_fd = (uint32_t)ram_fd, .log_fd = (uint32_t)log_fd};
-    __atomic_store_n(&carrier_of(h, original)->granted, SLOT_COPY, __ATOMIC_SEQ_CST);
-    h->to_wake[h->n_to_wake++] = original;
+    __atomic_store_n(&carrier_of(h, first)->granted, order, __ATOMIC_SEQ_CST);
+    h->to_wake[h->n_to_wake++] = first;
     for (;;) {
         uint32_t bell = harts_watch(h, UINT64_MAX);
-        pid_t process = __atomic_load_n(&order->process, __ATOMIC_SEQ_CST);
+        int32_t answered = __atomic_load_n(answer, __ATOMIC_SEQ_CST);
 
-        if (process != 0)
-            return process;
+        if (answered != 0)
+            return answered;
         if (!harts_sleep(h, bell))
             return 0;
     }
+}
+
+pid_t harts_copy(struct harts *h, uint32_t original, uint32_t first, int ram_fd, int log_fd)
+{
+    struct slot_copy *copy = &h->control->copy;
+
+    *copy = (struct slot_copy){.first = first, .ram_fd = (uint32_t)ram_fd, .log_fd = (uint32_t)log_fd};
+    return order_cabinet(h, original, SLOT_COPY, &copy->process);
+}
+
+bool harts_code_is_due(const struct harts *h)
+{
+    return __atomic_load_n(&h->control->code_due, __ATOMIC_RELAXED) != h->code_done;
+}
+
+bool harts_stand(const struct harts *h)
+{
+    uint32_t running = h->running[0];
+
+    for (uint32_t p = 1; p < h->processors; p++)
+        running += h->running[p];
+    return running == 0;
+}
+
+bool harts_renew_code(struct harts *h, uint32_t first)
+{
+    if (!carrier_of(h, first)->code_due)
+        return true;
+    h->control->flushed = 0;
+    int32_t answer = order_cabinet(h, first, SLOT_FLUSH, &h->control->flushed);
+    h->code_done += answer != 0;
+    h->flushes += answer == SLOT_FLUSH_DONE;
+    return answer != 0;
 }

@@ -43,6 +43,8 @@ struct harts {
     uint32_t cabinet_slots; /* of each cabinet, but perhaps the last; 0: each hart has a thread of its own */
     uint32_t *to_wake;      /* carriers that may sleep and have been granted harts */
     uint32_t n_to_wake;
+    uint32_t code_done; /* of control.code_due: answered */
+    uint32_t flushes;   /* of buffers for translated code */
     struct yields yields;
     const struct harts_far *far; /* NULL: the harts are on this host */
     void *far_ctx;
@@ -66,6 +68,13 @@ bool harts_can_copy(const struct harts *h);
  * it has to say to log_fd; both are descriptors of the caller, whose child it is. Returns its process, a negative errno
  * if there can be none, or 0 if a signal came or a process ended. */
 pid_t harts_copy(struct harts *h, uint32_t original, uint32_t first, int ram_fd, int log_fd);
+/* Returns true if the QEMU of a cabinet has no room for much more translated code. */
+bool harts_code_is_due(const struct harts *h);
+/* Returns true if no hart runs. */
+bool harts_stand(const struct harts *h);
+/* Lets the cabinet with slots from `first` on throw its translated code away, if that is due. All its harts must be
+ * stopped where they wait in the kernel. Returns false if a signal came or a process ended. */
+bool harts_renew_code(struct harts *h, uint32_t first);
 /* Frees everything; the cabinets must have ended. */
 void harts_free(struct harts *h);
 

@@ -22,12 +22,14 @@
  * before each instruction whether the hart is to stop there (plugin_debug.c); that costs no cycles.
  *
  * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node),
- * statistics=0 or 1, traps=0 or 1. With inside=FD (inside.h) instead of control, ncube gives the rest.
+ * statistics=0 or 1, traps=0 or 1, code=BYTES (of translated code, before its buffer is to be emptied). With inside=FD
+ * (inside.h) instead of control, ncube gives statistics and traps.
  */
 #include "emu/qemu/cost.h"
 #include "emu/qemu/inside.h"
 #include "emu/qemu/plugin_copy.h"
 #include "emu/qemu/plugin_debug.h"
+#include "emu/qemu/plugin_flush.h"
 #include "emu/qemu/plugin_hart.h"
 #include "emu/qemu/plugin_ncu.h"
 #include "emu/qemu/plugin_pages.h"
@@ -195,12 +197,15 @@ static void mark_reached(unsigned hart, void *what)
 {
     struct block block = block_unpack(what);
 
+    flush_note_place(hart, __builtin_return_address(0));
     if (plugin.control->debug)
         plugin_debug_at_block(hart, block.about);
     note_place(hart, block.about);
     counter_of(hart)->cycles += block.cycles;
     pass_mark(hart);
     counter_of(hart)->cycles -= block.cycles; /* the block adds them next */
+    if (counter_of(hart)->left)
+        flush_leave_block(hart, false);
 }
 
 static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint64_t by)
@@ -222,7 +227,7 @@ static enum reservation {
 
 static int flags_for(uint32_t op)
 {
-    return plugin.control->debug || op == NCU_ENTER ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS;
+    return plugin.control->debug || ncu_waits(op) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS;
 }
 
 static uint64_t insn_cycles(const struct qemu_plugin_insn *insn, uint32_t *bits)
@@ -255,6 +260,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     (void)id;
     __atomic_add_fetch(&plugin.control->translated, 1, __ATOMIC_RELAXED);
+    flush_note_block();
     bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
     if (kernel)
         plugin_pages_expect_code(tb);
@@ -364,20 +370,29 @@ static void *map_descriptor(const char *name, uint64_t fd)
     return p;
 }
 
+static void obey(uint32_t order)
+{
+    if (order == SLOT_COPY)
+        copy_make();
+    else
+        flush_make();
+}
+
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
     uint64_t control_fd = UINT64_MAX, page_fd = UINT64_MAX;
 
     plugin.ram_fd = UINT64_MAX;
+    plugin.code_most = UINT64_MAX;
     for (int i = 0; i < argc; i++)
         if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "inside", &page_fd) &&
             !option_read(argv[i], "ram", &plugin.ram_fd) && !option_read(argv[i], "first", &plugin.first) &&
             !option_read(argv[i], "ram_bytes", &plugin.ram_bytes) &&
-            !option_read(argv[i], "statistics", &plugin.statistics) && !option_read(argv[i], "traps", &plugin.traps)) {
+            !option_read(argv[i], "statistics", &plugin.statistics) && !option_read(argv[i], "traps", &plugin.traps) &&
+            !option_read(argv[i], "code", &plugin.code_most)) {
             fprintf(stderr,
                     "plugin.so: bad option '%s'; known: control=FD inside=FD ram=FD first=SLOT ram_bytes=BYTES "
-                    "statistics=0|1 "
-                    "traps=0|1\n",
+                    "statistics=0|1 traps=0|1 code=BYTES\n",
                     argv[i]);
             return -1;
         }
@@ -405,8 +420,10 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     if (plugin.control->debug)
         plugin_debug_init(plugin.control, plugin.first, plugin.looks, &debug_ops);
     copy_init((uint32_t)info->system.smp_vcpus);
+    if (flush_init((uint32_t)info->system.smp_vcpus) != 0)
+        return -1;
     if (plugin.control->processors > 0 &&
-        turns_init(plugin.control, plugin.first, (uint32_t)info->system.smp_vcpus, report_stop, copy_make) != 0) {
+        turns_init(plugin.control, plugin.first, (uint32_t)info->system.smp_vcpus, report_stop, obey) != 0) {
         fprintf(stderr, "plugin.so: cannot make carriers of the harts: %s\n", strerror(errno));
         return -1;
     }

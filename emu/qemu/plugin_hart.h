@@ -26,6 +26,8 @@ struct counter {
     uint64_t apart;         /* from the mark before */
     uint64_t instructions;  /* of user code */
     uint64_t kernel_cycles; /* since the last user code */
+    /* Of plugin_flush.h: the hart must not return to its block; and it comes to what it has executed already. */
+    bool left, again;
     bool settle; /* END has set the clock; LEAVE or ENTER sets it again, so that the way there costs nothing: */
     uint64_t settled_cycles;
     /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo
@@ -49,6 +51,7 @@ extern struct plugin {
     uint64_t first;
     uint64_t statistics; /* not 0: count instructions and kernel cycles */
     uint64_t traps;      /* not 0: read why user code was left */
+    uint64_t code_most;  /* bytes of translated code; with more, the buffer is to be emptied */
     struct qemu_plugin_scoreboard *counters;
     qemu_plugin_u64 cycles, instructions, kernel_cycles, returns, looks;
 } plugin;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "emu/qemu/plugin_flush.h"
 #include "emu/qemu/plugin_hart.h"
 #include "emu/qemu/plugin_registers.h"
 #include "vertex/contract/machine.h"
@@ -307,10 +308,8 @@ static void ncu_leave(unsigned hart)
     limit_exact(hart);
 }
 
-void hart_execute_ncu(unsigned hart, void *userdata)
+static void execute(unsigned hart, uint32_t op)
 {
-    uint32_t op = (uint32_t)(uintptr_t)userdata;
-
     switch (op) {
     case NCU_TIME:
         mailbox_of(hart)->ans[0] = hart_cycles(hart);
@@ -348,6 +347,37 @@ void hart_execute_ncu(unsigned hart, void *userdata)
             ncu_post(hart, op);
         else
             hart_stop(hart, SLOT_OP, op);
+    }
+}
+
+bool ncu_waits(uint32_t op)
+{
+    return op == NCU_IDLE || op == NCU_ENTER || op == NCU_INJECT;
+}
+
+/* Executes one at which the hart may be told to leave its block. */
+static void wait_at(unsigned hart, uint32_t op)
+{
+    const struct counter *c = counter_of(hart);
+
+    if (c->again) {
+        flush_begin_again(hart);
+        return;
+    }
+    execute(hart, op);
+    if (c->left)
+        flush_leave_block(hart, true);
+}
+
+void hart_execute_ncu(unsigned hart, void *userdata)
+{
+    uint32_t op = (uint32_t)(uintptr_t)userdata;
+
+    if (ncu_waits(op)) {
+        flush_note_place(hart, __builtin_return_address(0));
+        wait_at(hart, op);
+    } else {
+        execute(hart, op);
     }
 }
 

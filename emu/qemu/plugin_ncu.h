@@ -3,12 +3,17 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "emu/qemu/slots.h"
 
 /* Returns op for `slti x0, x0, op`, else 0. ncube refuses an op that does not exist. */
 uint32_t ncu_op_of(uint32_t insn);
+
+/* Returns true if a hart waits at this instruction: then it can leave its block (plugin_flush.h), since its registers
+ * are in memory. */
+bool ncu_waits(uint32_t op);
 
 /* Executes the instruction whose op is `userdata`: in the plugin, or by stopping the hart. */
 void hart_execute_ncu(unsigned hart, void *userdata);

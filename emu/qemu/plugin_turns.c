@@ -47,6 +47,7 @@ struct turn {
     struct carrier_state *carrier; /* of its last turn; NULL before the first */
     uint32_t next;                 /* 1 + hart: the next that waits */
     bool yields;                   /* has ended its turn by turns_yield */
+    void (*part)(unsigned hart);   /* of turns_visit; else NULL */
 };
 
 static struct {
@@ -58,7 +59,7 @@ static struct {
     uint32_t carriers;
     uint32_t bell; /* inside.h: the doorbell's count for which ncube waits */
     void (*stopped)(unsigned hart);
-    void (*copy)(void);
+    void (*obey)(uint32_t order);
 } turns;
 
 static void append(struct carrier_state *c, uint32_t hart)
@@ -77,8 +78,8 @@ static void take_granted(struct carrier_state *c)
     const struct slot *slot = &turns.control->slot[turns.first];
     uint32_t granted = __atomic_exchange_n(&c->shared->granted, 0, __ATOMIC_SEQ_CST), in_order = 0;
 
-    if (granted == SLOT_COPY) {
-        turns.copy();
+    if (granted >= SLOT_ORDERS) {
+        turns.obey(granted);
         return;
     }
     while (granted != 0) {
@@ -174,7 +175,7 @@ static void thread_leave(uintptr_t hart)
         syscall(SYS_exit, 0);
 }
 
-void turns_stop(unsigned hart)
+static void leave(unsigned hart)
 {
     struct turn *t = &turns.turn[hart];
 
@@ -183,6 +184,25 @@ void turns_stop(unsigned hart)
         fiber_switch(&t->fiber, &t->carrier->fiber);
     else
         fiber_leave(&t->fiber, turns.leave_stacks + (size_t)(hart + 1) * LEAVE_STACK_BYTES, thread_leave, hart);
+}
+
+void turns_stop(unsigned hart)
+{
+    struct turn *t = &turns.turn[hart];
+
+    for (leave(hart); t->part; leave(hart)) {
+        t->part(hart);
+        t->part = NULL;
+    }
+}
+
+void turns_visit(unsigned hart, void (*part)(unsigned hart))
+{
+    struct turn *t = &turns.turn[hart];
+
+    t->part = part;
+    t->carrier = &turns.carrier[0]; /* which takes the orders */
+    fiber_switch(&t->carrier->fiber, &t->fiber);
 }
 
 void turns_yield(unsigned hart)
@@ -246,7 +266,8 @@ static void be_carried_inside(struct carrier_state *c)
     inside.carry = carry_inside;
 }
 
-int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart), void (*copy)(void))
+int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart),
+               void (*obey)(uint32_t order))
 {
     uint32_t n = slots_carriers(c, harts);
 
@@ -254,7 +275,7 @@ int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped
     turns.control = c;
     turns.first = first;
     turns.stopped = stopped;
-    turns.copy = copy;
+    turns.obey = obey;
     turns.carriers = n;
     turns.turn = aligned_alloc(64, harts * sizeof(struct turn));
     turns.carrier = calloc(n, sizeof *turns.carrier);

@@ -11,9 +11,9 @@
 
 /* To be called when QEMU loads the plugin; `harts` with slots from `first` on is all that the cabinet has. `stopped`
  * tells ncube that a hart has stopped, which may be granted at once. With ncube inside (inside.h), its thread is the
- * first carrier. `copy` executes an order to copy the process
- * (SLOT_COPY). Returns 0, or -1 with errno. */
-int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart), void (*copy)(void));
+ * first carrier. `obey` executes an order to the cabinet (SLOT_COPY, SLOT_FLUSH). Returns 0, or -1 with errno. */
+int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart),
+               void (*obey)(uint32_t order));
 
 /* To be called by the first carrier in a copy of the process, of which it is the only thread: from now on the harts
  * have slots from `first` on. Starts the other carriers. Returns 0, or -1 with errno. */
@@ -21,6 +21,9 @@ int turns_move(uint64_t first);
 
 /* Tells ncube that this hart, in which the caller runs, has stopped, and returns when it is granted. */
 void turns_stop(unsigned hart);
+
+/* Calls `part` in a stopped hart, which then is stopped again; ncube is not told. To be called by `obey`. */
+void turns_visit(unsigned hart, void (*part)(unsigned hart));
 
 /* Lets other harts go first if they wait for the carrier of this one, in which the caller runs. */
 void turns_yield(unsigned hart);

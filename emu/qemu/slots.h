@@ -121,6 +121,7 @@ struct carrier {
     _Alignas(128) uint32_t granted; /* futex: 1 + hart that was granted last, the head of their list; 0: none */
     uint32_t asleep;                /* it is in (or about to enter) its futex wait */
     uint32_t thread;                /* its gettid(); 0: it has not begun */
+    uint32_t code_due;              /* the first of a cabinet: its QEMU needs SLOT_FLUSH soon; the plugin clears it */
 };
 
 /* An order to the first cabinet: to make a copy of itself (plugin_copy.h). Given by a grant of SLOT_COPY to its first
@@ -132,6 +133,12 @@ struct slot_copy {
     int32_t process;         /* the answer: the copy's, or a negative errno; before, 0 */
 };
 
+/* An order to any cabinet, whose harts are all stopped: to empty its buffer for translated code (plugin_flush.h). Given
+ * as SLOT_COPY is. */
+#define SLOT_FLUSH  (UINT32_MAX - 1)
+#define SLOT_ORDERS SLOT_FLUSH                    /* the least order */
+enum { SLOT_FLUSH_DONE = 1, SLOT_FLUSH_REFUSED }; /* the answer */
+
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
@@ -139,6 +146,7 @@ struct control {
     _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings the doorbell, unless it is batched */
     _Alignas(128) uint32_t batch;    /* batched harts that run */
     _Alignas(128) uint32_t translated; /* blocks that QEMU has translated; may wrap */
+    uint32_t code_due;                 /* number of times that a carrier's code_due was set */
     /* fixed before the first grant: */
     uint64_t quantum_cycles;    /* of user code, from LEAVE on: NCU_QUANTUM_CYCLES, but in tests */
     uint64_t run_on_cycles;     /* how far user code runs on after a post before the hart stops */
@@ -153,6 +161,7 @@ struct control {
     uint32_t processors;      /* of the host, for harts that take turns; 0: each hart has its own thread */
     uint64_t carriers_offset; /* from here to the carriers */
     struct slot_copy copy;
+    int32_t flushed;                                           /* the answer to SLOT_FLUSH; before, 0 */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };

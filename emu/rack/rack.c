@@ -13,6 +13,7 @@
 #include "emu/base/signals.h"
 #include "emu/machine/assemble.h"
 #include "emu/machine/operate.h"
+#include "emu/machine/renew.h"
 #include "emu/rack/ranks.h"
 #include "emu/rack/rack_wire.h"
 
@@ -162,6 +163,7 @@ static void set_up(struct rack *r, const struct wire_setup *s)
     t->nodes_per_cabinet = s->nodes_per_cabinet;
     t->ram_bytes = s->ram_bytes;
     t->shared_text_kb = s->text_kb;
+    t->code_mb = s->code_mb;
     r->first_slot = s->first_cabinet * (s->nodes_per_cabinet + 1);
     r->end_slot = s->end_cabinet * (s->nodes_per_cabinet + 1);
     if (r->end_slot > s->slots)
@@ -328,6 +330,19 @@ static void report_injectors(struct rack *r)
     }
 }
 
+/* Says that a QEMU has ended, once. */
+static void report_end(struct rack *r)
+{
+    char text[1024];
+
+    for (uint32_t c = r->machine.first_cabinet; c < r->machine.end_cabinet && !r->failed; c++)
+        if (cabinet_died(&r->machine.cabinet[c], text, sizeof text)) {
+            wire_put(&r->out, WIRE_FAILED, 0, 0, text, strlen(text));
+            ranks_send(0, WIRE_REPORT, &r->out);
+            r->failed = true;
+        }
+}
+
 /* Reports if the doorbell has been rung. Returns whether it has. */
 static bool report(struct rack *r)
 {
@@ -347,20 +362,9 @@ static bool report(struct rack *r)
         hold(r->delay_us);
         ranks_send(0, WIRE_REPORT, &r->out);
     }
+    if (!machine_renew_code(&r->machine))
+        report_end(r);
     return true;
-}
-
-/* Says that a QEMU has ended, once. */
-static void report_end(struct rack *r)
-{
-    char text[1024];
-
-    for (uint32_t c = r->machine.first_cabinet; c < r->machine.end_cabinet && !r->failed; c++)
-        if (cabinet_died(&r->machine.cabinet[c], text, sizeof text)) {
-            wire_put(&r->out, WIRE_FAILED, 0, 0, text, strlen(text));
-            ranks_send(0, WIRE_REPORT, &r->out);
-            r->failed = true;
-        }
 }
 
 /* ---- The loop ---- */

@@ -52,7 +52,7 @@ struct wire_record {
 struct wire_setup {
     uint64_t version; /* wire_version */
     uint32_t slots, nodes, cabinets, nodes_per_cabinet, first_cabinet, end_cabinet;
-    uint32_t dim, io_nodes, text_kb, processors, harts, statistics, traps;
+    uint32_t dim, io_nodes, text_kb, code_mb, processors, harts, statistics, traps;
     uint64_t ram_bytes;
     uint32_t cycles_of_class[SLOT_COST_CLASSES];
 };

@@ -347,6 +347,7 @@ static void command_setup(struct racks *r, uint32_t rack)
                            .dim = t->dim,
                            .io_nodes = t->n_io,
                            .text_kb = (uint32_t)t->shared_text_kb,
+                           .code_mb = t->code_mb,
                            .processors = m->options->processors,
                            .harts = m->options->harts,
                            .statistics = m->options->statistics,

@@ -269,7 +269,8 @@ int machine_tell_statistics(struct machine *m)
                                         .processors = m->harts.processors,
                                         .harts = inside_is()                  ? "inside"
                                                  : m->harts.cabinet_slots > 0 ? "turns"
-                                                                              : "threads"};
+                                                                              : "threads",
+                                        .flushes = m->harts.flushes};
     if (m->statistics)
         return write_statistics(m, &source);
     stats_print(stderr, &source);

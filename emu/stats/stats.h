@@ -31,6 +31,7 @@ struct stats_source { /* only read */
     double start_seconds, run_seconds; /* until the machine ran, and from then on */
     uint32_t cabinets, processors;
     const char *harts; /* how they are executed: a word of --harts */
+    uint32_t flushes;  /* of buffers for translated code (harts_flush) */
 };
 
 /* Prints the summary: mean, lowest and highest value of each number. */

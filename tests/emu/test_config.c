@@ -158,6 +158,7 @@ Test(config, the_least_machine_file_is_a_dimension)
     cr_expect_eq(config.topo.ram_bytes, NODE_RAM_DEFAULT_BYTES);
     cr_expect_eq(config.topo.nodes_per_cabinet, 256);
     cr_expect_eq(config.topo.shared_text_kb, 27648);
+    cr_expect_eq(config.topo.code_mb, 1024);
     cr_expect_eq(config.topo.server_limit_s, 60);
     cr_expect_eq(config.topo.n_io, 0);
     cr_expect_eq(config.topo.host_si, 0);
@@ -173,6 +174,7 @@ Test(config, without_a_file_there_are_compute_nodes_only)
     cr_expect_eq(config.topo.ram_bytes, NODE_RAM_DEFAULT_BYTES);
     cr_expect_eq(config.topo.nodes_per_cabinet, 256);
     cr_expect_eq(config.topo.shared_text_kb, 27648);
+    cr_expect_eq(config.topo.code_mb, 1024);
     cr_expect_eq(config.topo.n_io, 0);
     cr_expect_null(config.path);
     config_free(&config);
@@ -332,7 +334,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\ndim = 6;\n", "m.conf:2: duplicate setting name"},
         /* keys */
         {"dim = 5;\ndimn = 5;\n", "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, "
-                                  "shared_text_kb, boards, front_end, images, "
+                                  "shared_text_kb, translation_mb, boards, front_end, images, "
                                   "cycles, timing, faults, striped, cfs, metadata, server_limit_s, costs"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
@@ -395,6 +397,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:2: server_limit_s = 0 is out of range; it must be an integer from 1 to 100000"},
         {"dim = 5;\nshared_text_kb = 27649;\n",
          "m.conf:2: shared_text_kb = 27649 is out of range; it must be an integer from 0 to 27648"},
+        {"dim = 5;\ntranslation_mb = 15;\n",
+         "m.conf:2: translation_mb = 15 is out of range; it must be an integer from 16 to 2047"},
         {"dim = 5;\nboards = ( { number = 1024; } );\n",
          "m.conf:2: number = 1024 is out of range; it must be an integer from 0 to 1023"},
         {"dim = 5;\n" BOARD(3, IO_NODE(16, "")),

@@ -57,6 +57,24 @@ static void begin(void (*body)(unsigned hart))
     cr_assert_eq(harts_wait(&h, HARTS, 20000), 0, "each hart stops once by itself");
 }
 
+static void note_order(unsigned hart)
+{
+    play.order[play.n++] = hart;
+}
+
+static int32_t answer; /* to an order */
+
+/* As plugin_flush.c does it. */
+static void obey(uint32_t order)
+{
+    cr_assert_eq(order, SLOT_FLUSH);
+    for (unsigned i = 0; i < HARTS; i++)
+        turns_visit(i, note_order);
+    __atomic_store_n(&h.control->flushed, answer, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&h.control->doorbell, 1, __ATOMIC_SEQ_CST);
+    futex_wake_sleeper(&h.control->doorbell, &h.control->asleep);
+}
+
 static void set_up(void)
 {
     if (!fiber_possible())
@@ -67,7 +85,7 @@ static void set_up(void)
         h.processor[1] = h.processor[0];
     h.processors = CARRIERS;
     harts_take_turns(&h, HARTS);
-    cr_assert_eq(turns_init(h.control, 0, HARTS, report, NULL), 0);
+    cr_assert_eq(turns_init(h.control, 0, HARTS, report, obey), 0);
 }
 
 TestSuite(turns, .init = set_up, .timeout = 600);
@@ -85,11 +103,6 @@ static void wait_for(uint32_t n)
     cr_assert_eq(harts_wait(&h, n, 20000), 0, "harts that have been granted stop again");
 }
 
-static void note_order(unsigned hart)
-{
-    play.order[play.n++] = hart;
-}
-
 Test(turns, a_carrier_executes_its_harts_in_the_order_in_which_they_were_granted)
 {
     begin(note_order);
@@ -99,6 +112,47 @@ Test(turns, a_carrier_executes_its_harts_in_the_order_in_which_they_were_granted
     cr_assert_eq(play.n, HARTS);
     for (uint32_t i = 0; i < HARTS; i++)
         cr_expect_eq(play.order[i], (i * 13 + 5) % HARTS);
+}
+
+static void make_code_due(void)
+{
+    slots_carrier(h.control, 0)->code_due = 1;
+    h.control->code_due++;
+}
+
+static const struct {
+    const char *name;
+    int32_t answer;
+    uint32_t flushes;
+} answers[] = {{"done", SLOT_FLUSH_DONE, 1}, {"refused", SLOT_FLUSH_REFUSED, 0}};
+
+Test(turns, an_order_goes_to_all_harts_which_ncube_does_not_notice)
+{
+    for (size_t k = 0; k < sizeof answers / sizeof *answers; k++) {
+        uint32_t flushes = h.flushes;
+
+        if (k == 0)
+            begin(note_order);
+        play.n = 0;
+        answer = answers[k].answer;
+        cr_expect(!harts_code_is_due(&h));
+        make_code_due();
+        cr_expect(harts_code_is_due(&h));
+        cr_assert(harts_renew_code(&h, 0));
+        cr_expect(!harts_code_is_due(&h), "%s", answers[k].name);
+        cr_expect_eq(h.flushes, flushes + answers[k].flushes, "%s", answers[k].name);
+        cr_assert_eq(play.n, HARTS, "%s", answers[k].name);
+        for (uint32_t i = 0; i < HARTS; i++)
+            cr_expect_eq(play.order[i], i, "%s", answers[k].name);
+        cr_expect_eq(harts_take_stopped(&h), -1, "%s", answers[k].name);
+        slots_carrier(h.control, 0)->code_due = 0;
+        cr_assert(harts_renew_code(&h, 0));
+        cr_expect_eq(play.n, HARTS, "%s: one that is not due is not ordered", answers[k].name);
+        play.n = 0;
+        grant(3, 1);
+        wait_for(1);
+        cr_expect_eq(play.order[0], 3, "%s", answers[k].name);
+    }
 }
 
 static uint32_t threads_of_this_process(void)

@@ -81,6 +81,7 @@ static const char *const words[] = {
     "timing = { preset = \"ipsc-860\"; hop_cycles = 1; broadcasts = 1; io = [1, 2, 3]; };",
     "software = { ",
     "shared_text_kb = ",
+    "translation_mb = ",
     "images = \"",
     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );",
     "@include \"",
