@@ -263,6 +263,17 @@ racks:
 	@RACKS=1 $(B)/tests/machine/test_exact -j1 --filter 'exact/is_every*'
 	@ROWS='racks_*' LARGE=1 $(MEASURE_PY) bench
 
+# make bench-counted: what the plugin costs a node that computes, by the instructions of the host
+ifeq ($(shell uname -m),x86_64)
+TEST_PROGRAMS += $(B)/tests/bench/counted
+$(B)/tests/bench/counted: tests/bench/counted.c tests/bench/counted.S
+	@mkdir -p $(@D)
+	$(CC) $(filter-out $(SANITIZERS),$(HOST_CFLAGS)) -no-pie -o $@ $^
+.PHONY: bench-counted
+bench-counted: $(B)/tests/bench/counted
+	@$<
+endif
+
 # make bench-net: the bare network's speed and shapes, and all of its random comparisons with the reference
 NET_SETS ?= 10000
 .PHONY: bench-net

@@ -24,6 +24,35 @@ done <"$scratch/rows"
 same "the page has no other rows" "$(cut -f 1 "$scratch/rows" | sort)" \
     "$(sed -n 's/^| [^|]* | `\([a-z_0-9]*\)` |.*/\1/p' "$scratch/table" | sort)"
 
+# ---- The host's code for a loop: what counted measures is what QEMU generates
+
+counted=$build/tests/bench/counted
+if [ ! -x "$counted" ]; then
+    skip "the code that counted measures" "the host is no x86-64"
+else
+    mkdir "$scratch/qemu"
+    cat >"$scratch/qemu/qemu-system-riscv64" <<'END'
+#!/bin/bash
+PATH=${PATH#*:} exec qemu-system-riscv64 "$@" -d in_asm,out_asm -D "$LOG"
+END
+    chmod +x "$scratch/qemu/qemu-system-riscv64"
+    "$build/bin/ncc" -O2 -I. -DWORK=integer -o "$scratch/integer" tests/bench/compute.c
+    LOG=$scratch/log PATH=$scratch/qemu:$PATH "$build/bin/ncube" run "$scratch/integer" 1000 1 >"$scratch/out"
+    # From the first comparison of a block to the one of the loop's end.
+    to_loop_end() {
+        sed 's/[bwlq]$//' | awk '/^(nop|data16)/ { next } { print } /^jne/ && ++n == 3 { exit }' | tr '\n' ' '
+    }
+    awk '/^IN:/ { getline; loop = / mul / } /^-----/ { out = 0 } /^OUT/ && loop { out = 1 }
+        out && /^0x/ && sub(/^0x[0-9a-f]+: +([0-9a-f][0-9a-f]( |$))+ */, "") && /^[a-z]/ { print $1 }' \
+        "$scratch/log" | to_loop_end >"$scratch/qemus"
+    objdump -d -M suffix --no-show-raw-insn --disassemble=counted_as_it_is "$counted" |
+        awk '/^ +[0-9a-f]+:/ && $2 !~ /^push/ && !/%rdi,%rbp/ { print $2 }' | to_loop_end >"$scratch/counteds"
+    check "QEMU's code was found" grep -q imul "$scratch/qemus"
+    same "the code that counted measures" "$(cat "$scratch/qemus")" "$(cat "$scratch/counteds")"
+    "$counted" | awk '{ print $(NF - 1), $NF }' >"$scratch/ratios"
+    same "counted: variants with a time" 9 "$(grep -c '^ns [01][.][0-9][0-9]$' "$scratch/ratios")"
+fi
+
 # ---- Which rows
 
 cd "$scratch" || exit 1
