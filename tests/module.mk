@@ -263,6 +263,12 @@ racks:
 	@RACKS=1 $(B)/tests/machine/test_exact -j1 --filter 'exact/is_every*'
 	@ROWS='racks_*' LARGE=1 $(MEASURE_PY) bench
 
+# make bench-processors: what more processors of the host would give
+.PHONY: bench-processors
+bench-processors:
+	$(SUBMAKE) all guest
+	@$(MEASURE_PY) processors
+
 # make bench-counted: what the plugin costs a node that computes, by the instructions of the host
 ifeq ($(shell uname -m),x86_64)
 TEST_PROGRAMS += $(B)/tests/bench/counted
