@@ -4,7 +4,8 @@ the figure, and the aim. Host times: nothing of this is kept.
 ROWS=NAME,...    only these rows; a name may be a pattern, as jacobi_*
 LARGE=1          also those that take minutes or GB of memory, unless ROWS names them anyway
 RUNS=N           best of N runs (default 3)
-AGAINST=BUILD    another build, such as an older one: each row is measured by both in turn, with the same programs
+AGAINST=BUILD    another build, such as an older one: each row is measured by both, with the same programs, and
+                 each begins in its turn: the second of two runs takes up to 6 % less time
 SHORT=1          all in small: shows that each row can be measured, its figures mean nothing
 
 What is compared runs in turn, so that both sides meet the same host. Other work on the host makes all figures worse;
@@ -73,10 +74,12 @@ class Bench:
             sides.append((self.twin, [[word.replace(self.build, self.twin.build) for word in argv]
                                       for argv in commands]))
         times = [[Times() for _ in commands] for _ in sides]
+        turn = list(zip(sides, times))
         for _ in range(self.runs):
             for k in range(len(commands)):
-                for (bench, argvs), side in zip(sides, times):
+                for (bench, argvs), side in turn:
                     bench.timed(side[k], argvs[k])
+            turn.reverse()
         if self.twin:
             self.twin.measured.append(times[1])
         return times[0]

@@ -86,8 +86,8 @@ cp fake/bin/ncube other/bin
 : >calls
 AGAINST=other RUNS=2 ROWS=hello $bench fake bench >two 2>&1
 same "a row by two builds: names" "hello by " "$(sed 's/other.*//' two | awk '{printf "%s ", $1}')"
-same "a row by two builds: in turn" "$(printf '%s/bin/ncube run -d 0 %s/examples/hello\n' fake fake other other \
-    fake fake other other)" "$(cat calls)"
+same "a row by two builds: each begins in its turn" "$(printf '%s/bin/ncube run -d 0 %s/examples/hello\n' fake fake \
+    other other other other fake fake)" "$(cat calls)"
 status "no other build" 2 env AGAINST=missing ROWS=hello $bench fake bench
 same "the other build is named" "bench: AGAINST=missing: give a folder in which everything is built" "$(cat err)"
 
