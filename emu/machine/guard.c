@@ -183,8 +183,8 @@ static int start(struct guard *g)
     char *plugin = find_plugin(m);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &blocked);
-    int started = cabinet_start_inside(m->cabinet, m->nodes, m->config.topo.ram_bytes, m->config.topo.code_mb, page_fd, plugin, &blocked,
-                                       m->error, sizeof m->error);
+    int started = cabinet_start_inside(m->cabinet, m->nodes, m->config.topo.ram_bytes, m->config.topo.code_mb, page_fd,
+                                       plugin, &blocked, m->error, sizeof m->error);
     if (started == 0)
         watch_signals(g);
     sigprocmask(SIG_SETMASK, &blocked, NULL);

@@ -309,10 +309,10 @@ static json_t *json_of_host(const struct stats_source *s)
     return json_pack("{s:f, s:f, s:f, s:i, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "start_seconds",
                      s->start_seconds, "run_seconds", s->run_seconds, "virtual_per_host",
                      stats_ratio(virtual_seconds(s), s->run_seconds), "cabinets", (int)s->cabinets, "processors",
-                     (int)s->processors, "harts", s->harts, "grants", (json_int_t)c->grants,
-                     "windows", (json_int_t)c->windows, "waits", (json_int_t)c->waits, "grants_ahead",
-                     (json_int_t)c->ahead, "ahead_cycles", (json_int_t)c->ahead_cycles, "polls_skipped",
-                     (json_int_t)c->polls_skipped, "code_flushes", (int)s->flushes);
+                     (int)s->processors, "harts", s->harts, "grants", (json_int_t)c->grants, "windows",
+                     (json_int_t)c->windows, "waits", (json_int_t)c->waits, "grants_ahead", (json_int_t)c->ahead,
+                     "ahead_cycles", (json_int_t)c->ahead_cycles, "polls_skipped", (json_int_t)c->polls_skipped,
+                     "code_flushes", (int)s->flushes);
 }
 
 static json_t *json_of_all(const struct stats_source *s)
