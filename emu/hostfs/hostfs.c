@@ -148,7 +148,7 @@ static int32_t run_on_host(struct hostfs *s, struct hostfs_call *c, const struct
 static int32_t run_recorded(struct hostfs *s, struct hostfs_call *c, const struct operation *op, uint32_t parts,
                             const struct recorded_request *q)
 {
-    if (recording_is_replayed(s->recording))
+    if (recording_gives_reply(s->recording))
         return recording_take_reply(s->recording, q, c->payload, FILE_IO_MAX_BYTES, &c->payload_bytes);
     int32_t status = run_on_host(s, c, op, parts);
     recording_note_reply(s->recording, q, status, c->payload, c->payload_bytes);
@@ -255,10 +255,10 @@ int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, 
     return 0;
 }
 
-void hostfs_free(struct hostfs *s)
+static void release(void *hostfs)
 {
-    if (!s)
-        return;
+    struct hostfs *s = hostfs;
+
     open_files_free(&s->files);
     tmp_files_free(&s->tmp);
     beneath_close_folder(&s->folder);
@@ -267,18 +267,40 @@ void hostfs_free(struct hostfs *s)
     free(s);
 }
 
+void hostfs_free(struct hostfs *s)
+{
+    if (s && recorded_calls_held(s->drops) != s)
+        release(s);
+}
+
 void hostfs_record(struct hostfs *s, struct recording *r, bool serves)
 {
     s->recording = r;
     s->serves = serves;
+    s->drops = recording_calls(r, "nodes without files");
+    if (recording_is_kept(r) && !recorded_calls_held(s->drops))
+        recorded_calls_hold(s->drops, s, release);
+}
+
+struct hostfs *hostfs_held(struct recording *r, struct lines *lines)
+{
+    struct hostfs *s = recording_is_kept(r) ? recorded_calls_held(recording_calls(r, "nodes without files")) : NULL;
+
+    if (!s)
+        return NULL;
+    s->lines = lines;
+    s->streams = lines->streams;
+    s->refused = false;
+    return s;
 }
 
 struct host_file *hostfs_open_program(struct hostfs *s, const char *name)
 {
-    int fd = recording_is_replayed(s->recording) ? recording_take_program(s->recording)
-                                                 : beneath_open(&s->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    bool given = recording_gives_program(s->recording);
+    int fd = given ? recording_take_program(s->recording)
+                   : beneath_open(&s->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 
-    if (recording_is_written(s->recording))
+    if (s->recording && !given)
         recording_note_program(s->recording, fd);
 
     return fd < 0 ? NULL : host_files_take(&s->files.host, fd);
@@ -291,5 +313,13 @@ void hostfs_close_program(struct hostfs *s, struct host_file *program)
 
 void hostfs_drop_node(struct hostfs *s, uint32_t node)
 {
+    int reason;
+
+    if (recorded_calls_are_replayed(s->drops)) {
+        recorded_calls_take(s->drops, 0, &reason);
+        return;
+    }
     open_files_drop_node(&s->files, node);
+    if (s->drops)
+        recorded_calls_note(s->drops, 0, 0, 0);
 }

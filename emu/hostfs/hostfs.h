@@ -27,8 +27,11 @@ int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, 
 void hostfs_free(struct hostfs *s);
 
 /* Lets a recording note each reply that depends on the host's files, or, in a replay, give it. `serves`: a folder is
- * served; in a replay the server has been made without one. Before the first request. */
+ * served; in a replay the server has been made without one. Before the first request. A recording that is kept holds
+ * the server from then on, with its open files, and hostfs_free leaves it. */
 void hostfs_record(struct hostfs *s, struct recording *r, bool serves);
+/* Returns the server that a kept recording holds, for another machine's `lines`; NULL: there is none, or r is NULL. */
+struct hostfs *hostfs_held(struct recording *r, struct lines *lines);
 
 /* Answers one request. Returns the length in bytes of the reply at *reply (struct file_reply and its payload), which is
  * valid until the next call; 0 if the request is shorter than its header. */

@@ -37,10 +37,11 @@ struct hostfs {
     struct open_files files;
     bool has_tmp; /* "/tmp" is in memory: */
     struct tmp_files tmp;
-    struct recording *recording; /* NULL: none */
-    bool serves;                 /* a folder, or a replay has the replies of a run that did */
-    bool refused;                /* the line that no folder is served has been printed */
-    uint8_t *reply;              /* struct file_reply and room for the longest payload */
+    struct recording *recording;  /* NULL: none */
+    struct recorded_calls *drops; /* of nodes' files */
+    bool serves;                  /* a folder, or a replay has the replies of a run that did */
+    bool refused;                 /* the line that no folder is served has been printed */
+    uint8_t *reply;               /* struct file_reply and room for the longest payload */
 };
 
 struct hostfs_call { /* one request, decoded */

@@ -50,7 +50,7 @@ static void record_terminals(struct streams *s, const char *name)
 
         snprintf(which, sizeof which, "%s terminal %d", name, i);
         struct recorded_calls *c = recording_calls(s->recording, which);
-        if (recording_is_replayed(s->recording))
+        if (recorded_calls_are_replayed(c))
             s->terminal[i] = recorded_calls_take(c, false, &reason) != 0;
         else
             recorded_calls_note(c, false, s->terminal[i], 0);
@@ -148,11 +148,39 @@ static int32_t fill_from_recording(struct streams *s)
     return 0;
 }
 
+/* Where gdb goes back: what the host has given to a machine before this one comes first. Returns true if there was
+ * some, or its end. */
+static bool fill_again(struct streams *s)
+{
+    int32_t error;
+
+    if (!recording_is_kept(s->recording))
+        return false;
+    make_room(s);
+    size_t got = recorded_input_take(s->input, s->buffer + s->end, BUFFER_BYTES - s->end);
+    s->end += got;
+    bool ends = got == 0 && recorded_input_has_ended(s->input, &error);
+    if (ends)
+        end_input(s, error);
+    return got > 0 || ends;
+}
+
+static void keep_input(struct streams *s, size_t got)
+{
+    if (!recording_is_kept(s->recording))
+        return;
+    recorded_input_keep(s->input, s->buffer + s->end - got, got);
+    if (s->ended)
+        recorded_input_end(s->input, s->error);
+}
+
 /* Reads more input from the host. 0 (bytes were added, or the end was noted), -N_EINTR or -N_EAGAIN. */
 static int32_t fill_buffer(struct streams *s)
 {
     if (recording_is_replayed(s->recording))
         return fill_from_recording(s);
+    if (fill_again(s))
+        return 0;
     int32_t waited = wait_ready(s, s->fd[STREAM_IN], POLLIN);
     if (waited == -N_EINTR || waited == -N_EAGAIN)
         return waited;
@@ -165,6 +193,7 @@ static int32_t fill_buffer(struct streams *s)
         end_input(s, 0);
     else if (!is_passing(errno))
         end_input(s, errmap_from_host(errno));
+    keep_input(s, got > 0 ? (size_t)got : 0);
     return 0;
 }
 
@@ -202,14 +231,15 @@ int64_t streams_read(struct streams *s, void *buffer, size_t bytes)
 {
     int reason;
 
-    if (recording_is_replayed(s->recording)) {
+    if (recorded_calls_are_replayed(s->reads)) {
         int64_t recorded = recorded_calls_take(s->reads, 0, &reason);
 
         return recorded < 0 ? recorded : read_input(s, buffer, bytes);
     }
     int64_t n = read_input(s, buffer, bytes);
-    if (recording_is_written(s->recording)) {
-        recorded_input_note(s->input, buffer, n > 0 ? (size_t)n : 0);
+    if (recorded_calls_are_written(s->reads)) {
+        if (!recording_is_kept(s->recording))
+            recorded_input_note(s->input, buffer, n > 0 ? (size_t)n : 0);
         recorded_calls_note(s->reads, 0, n < 0 ? n : 0, 0);
     }
     return n;
@@ -341,7 +371,8 @@ bool streams_answer_ready(struct streams *s, enum stream which, size_t bytes)
     return recorded_calls_are_written(s->readiness) ? recorded_calls_note(s->readiness, true, ready, 0) : ready;
 }
 
-/* Writes what the recorded run has written; what the host makes of it now changes nothing. */
+/* Writes what the recorded run has written; what the host makes of it now changes nothing. A machine before this one
+ * has written it already, if gdb goes back. */
 static int64_t write_as_recorded(struct streams *s, enum stream which, const uint8_t *bytes, size_t n)
 {
     int reason;
@@ -349,7 +380,7 @@ static int64_t write_as_recorded(struct streams *s, enum stream which, const uin
 
     if (put > (int64_t)n)
         put = (int64_t)n;
-    if (put <= 0)
+    if (put <= 0 || recording_is_kept(s->recording))
         return put;
     size_t shown = recorded_calls_pass(s->writes, (size_t)put), n_new = (size_t)put - shown;
     if (n_new > 0 && !s->lost)
@@ -363,8 +394,8 @@ int64_t streams_write(struct streams *s, enum stream which, const void *bytes, s
         return -N_EBADF;
     if (s->terminal[which])
         progress_yield(bytes, n);
-    if (recording_is_replayed(s->recording))
+    if (recorded_calls_are_replayed(s->writes))
         return write_as_recorded(s, which, bytes, n);
     int64_t put = s->keeps_going ? write_or_hold(s, which, bytes, n) : write_all(s, which, bytes, n);
-    return recording_is_written(s->recording) ? recorded_calls_note(s->writes, (int64_t)n, put, 0) : put;
+    return recorded_calls_are_written(s->writes) ? recorded_calls_note(s->writes, (int64_t)n, put, 0) : put;
 }

@@ -86,7 +86,8 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
     if (read_programs(j, topo->ram_bytes, error, error_bytes) < 0)
         return -1;
     const char *folder = recording_is_replayed(j->options.recording) ? NULL : j->options.serve;
-    if (hostfs_new(&j->files, folder, &j->lines, error, error_bytes) < 0)
+    j->files = hostfs_held(j->options.recording, &j->lines);
+    if (!j->files && hostfs_new(&j->files, folder, &j->lines, error, error_bytes) < 0)
         return -1;
     hostfs_record(j->files, j->options.recording, j->options.serve != NULL);
     const struct lives_options lives = {

@@ -38,6 +38,7 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
+#include "emu/model/disk_past.h"
 #include "vertex/contract/machine.h"
 
 #define EXT2_MAGIC_OFFSET 1080
@@ -63,6 +64,7 @@ struct disk {
     uint64_t done_cycles; /* of the last command */
     struct disk_statistics statistics;
     struct recorded_calls *calls; /* NULL: not recorded */
+    struct disk_past *past;       /* which has the image's descriptor; NULL: gdb does not go back */
 };
 
 /* ---- Geometry and movement ---------------------------------------------------------------- */
@@ -290,6 +292,10 @@ struct disk_statistics disk_statistics(const struct disk *d)
 static int transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer)
 {
     errno = 0;
+    if (d->past && recorded_calls_are_replayed(d->calls))
+        return disk_past_transfer(d->past, write, sector, sectors, buffer) ? NCU_OK : NCU_EMEDIA;
+    if (d->past && write)
+        disk_past_save(d->past, sector, sectors);
     size_t bytes = (size_t)sectors * SECTOR_BYTES;
     off_t at = (off_t)(sector * SECTOR_BYTES);
     ssize_t moved = write ? host_write(d->fd, buffer, bytes, at) : host_read(d->fd, buffer, bytes, at);
@@ -305,13 +311,34 @@ int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors,
         status = (int)recorded_calls_take(d->calls, status, &reason);
     else if (d->calls)
         recorded_calls_note(d->calls, NCU_OK, status, reason);
+    if (d->past && write && status != NCU_OK)
+        recording_lose(recorded_calls_of(d->calls), "the host has failed to write a volume's image");
     errno = reason;
     return status;
+}
+
+/* A machine before this one has made its past, or it is made now. */
+static void keep_past(struct disk *d)
+{
+    struct recording *r = recorded_calls_of(d->calls);
+
+    d->past = recorded_calls_held(d->calls);
+    if (d->past) {
+        disk_past_repeat(d->past);
+        return;
+    }
+    d->past = disk_past_new(d->fd, d->sectors, r);
+    if (d->past)
+        recorded_calls_hold(d->calls, d->past, disk_past_free);
+    else
+        recording_lose(r, "there is no memory for what a volume had before");
 }
 
 void disk_record(struct disk *d, struct recorded_calls *calls)
 {
     d->calls = calls;
+    if (calls && recording_is_kept(recorded_calls_of(calls)))
+        keep_past(d);
 }
 
 int disk_image(const struct disk *d)
@@ -343,6 +370,11 @@ static bool is_ext2(int fd)
            (magic[0] | (unsigned)magic[1] << 8) == EXT2_MAGIC;
 }
 
+static void measure(struct disk *d, const struct stat *st)
+{
+    d->sectors = (uint64_t)st->st_size / SECTOR_BYTES;
+}
+
 static bool image_open(struct disk *d, const char *image, char *error, size_t error_bytes)
 {
     struct stat st;
@@ -367,7 +399,7 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
         return fail(error, error_bytes, image,
                     "not an ext2 file system; if it was one, e2fsck may repair it; \"ncube disk create\" makes one in "
                     "a new file");
-    d->sectors = (uint64_t)st.st_size / SECTOR_BYTES;
+    measure(d, &st);
     if (d->sectors > model_sectors)
         return fail(error, error_bytes, image, "%llu MB do not fit on a drive of model '%s', which has %llu MB",
                     (unsigned long long)st.st_size >> 20, m->name,
@@ -395,26 +427,47 @@ void disk_set_rpm(struct disk *d, uint32_t rpm)
     assert(disk_bus_cycles(d, 1) <= slot_angle(d, 1)); /* otherwise the bus could not keep up with the medium */
 }
 
-int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes)
+static struct disk *new_disk(const struct disk_model *model)
 {
     struct disk *d = memory_new(1, sizeof *d);
 
     d->model = model;
+    disk_set_rpm(d, model->rpm);
+    buffer_empty(d);
+    return d;
+}
+
+int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes)
+{
+    struct disk *d = new_disk(model);
+
     if (!image_open(d, image, error, error_bytes)) {
         disk_close(d);
         return -1;
     }
-    disk_set_rpm(d, model->rpm);
-    buffer_empty(d);
     *disk = d;
     return 0;
+}
+
+struct disk *disk_open_held(struct recorded_calls *calls, const struct disk_model *model)
+{
+    struct disk_past *past = recorded_calls_held(calls);
+    struct stat st = {0};
+
+    if (!past)
+        return NULL;
+    struct disk *d = new_disk(model);
+    d->fd = disk_past_image(past);
+    fstat(d->fd, &st);
+    measure(d, &st);
+    return d;
 }
 
 void disk_close(struct disk *d)
 {
     if (!d)
         return;
-    if (d->fd >= 0)
+    if (d->fd >= 0 && !d->past)
         close(d->fd);
     free(d);
 }

@@ -38,7 +38,10 @@ uint32_t disk_model_most_rpm(const struct disk_model *model);
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes);
 /* Lets the drive turn at that speed instead of its model's; before its first command. */
 void disk_set_rpm(struct disk *d, uint32_t rpm);
-/* Lets a recording note what the host does to the image's reads and writes, or give it in a replay (recording.h). */
+/* Opens the image that a kept recording has held since a machine before. NULL: it holds none, or calls is NULL. */
+struct disk *disk_open_held(struct recorded_calls *calls, const struct disk_model *model);
+/* Lets a recording note what the host does to the image's reads and writes, or give it in a replay (recording.h). A
+ * recording that is kept holds the image from then on, and disk_close leaves it open (disk_past.h). */
 void disk_record(struct disk *d, struct recorded_calls *calls);
 /* Returns the image's descriptor, which stays the drive's. */
 int disk_image(const struct disk *d);

@@ -1,15 +1,17 @@
 /*
  * A recording's life, and what is noted and taken: unusual results of calls, programs, signals. The replies for files
- * are in recording_replies.c, input and acts in recording_acts.c.
+ * are in recording_replies.c, input and acts in recording_acts.c, what only a kept one has in recording_kept.c.
  */
 #include "emu/record/recording.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/record/digest.h"
 #include "emu/record/recording_parts.h"
@@ -124,6 +126,8 @@ void recording_free(struct recording *r)
         new_file_close(&r->file, -1, error);
     for (struct recorded_calls *c; (c = SLIST_FIRST(&r->calls));) {
         SLIST_REMOVE_HEAD(&r->calls, entry);
+        if (c->held)
+            c->release(c->held);
         free(c->name);
         free(c->unusual);
         free(c);
@@ -136,6 +140,10 @@ void recording_free(struct recording *r)
     json_decref(r->end);
     json_decref(r->served);
     acts_free(r);
+    for (size_t i = 0; i < r->programs; i++)
+        if (r->program[i] >= 0)
+            close(r->program[i]);
+    free(r->program);
     free(r->signal);
     free(r->departure);
     free(r);
@@ -162,6 +170,7 @@ int64_t recorded_calls_note(struct recorded_calls *c, int64_t usual, int64_t res
 {
     uint64_t call = c->calls++;
 
+    c->noted = c->calls;
     if (result == usual && reason == 0)
         return result;
     c->unusual = memory_grow(c->unusual, &c->room, c->n + 1, sizeof *c->unusual);
@@ -190,12 +199,28 @@ size_t recorded_calls_pass(struct recorded_calls *c, size_t bytes)
 
 bool recorded_calls_are_written(const struct recorded_calls *c)
 {
-    return c && !c->of->replayed;
+    return c && !recorded_calls_are_replayed(c);
 }
 
 bool recorded_calls_are_replayed(const struct recorded_calls *c)
 {
-    return c && c->of->replayed;
+    return c && (c->of->replayed || c->calls < c->noted);
+}
+
+struct recording *recorded_calls_of(const struct recorded_calls *c)
+{
+    return c->of;
+}
+
+void recorded_calls_hold(struct recorded_calls *c, void *what, void (*release)(void *what))
+{
+    c->held = what;
+    c->release = release;
+}
+
+void *recorded_calls_held(const struct recorded_calls *c)
+{
+    return c ? c->held : NULL;
 }
 
 /* ---- Programs ---- */
@@ -212,11 +237,55 @@ static bool is_served(const struct recording *r, const char *digest)
     return false;
 }
 
+bool recording_gives_program(const struct recording *r)
+{
+    return r && (r->replayed || r->served_taken < r->programs);
+}
+
+#define COPY_BYTES 65536u
+
+/* Returns the number of bytes, or -1. */
+static int64_t copy_bytes(int from, int to)
+{
+    char piece[COPY_BYTES];
+    off_t at = 0;
+    ssize_t n;
+
+    while ((n = host_read(from, piece, sizeof piece, at)) > 0 && host_write(to, piece, (size_t)n, at) == n)
+        at += n;
+    return n == 0 ? at : -1;
+}
+
+int recording_keep_copy(struct recording *r, int fd)
+{
+    int copy = memfd_create("program", MFD_CLOEXEC);
+    int64_t bytes = copy < 0 ? -1 : copy_bytes(fd, copy);
+
+    if (bytes >= 0 && recording_count(r, (uint64_t)bytes))
+        return copy;
+    recording_lose(r, "there is no memory for a copy of a program");
+    if (copy >= 0)
+        close(copy);
+    return -1;
+}
+
+/* Its file may be another one when it is wanted again. */
+static void keep_program(struct recording *r, int fd)
+{
+    r->program = memory_grow(r->program, &r->programs_room, r->programs + 1, sizeof *r->program);
+    r->program[r->programs++] = fd < 0 ? -1 : recording_keep_copy(r, fd);
+    r->served_taken = r->programs;
+}
+
 void recording_note_program(struct recording *r, int fd)
 {
     char digest[DIGEST_TEXT_BYTES], name[DIGEST_TEXT_BYTES + sizeof RECORDING_SERVED];
     struct stat st;
 
+    if (r->kept_in_memory) {
+        keep_program(r, fd);
+        return;
+    }
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !digest_file(fd, digest)) {
         json_array_append_new(r->served, json_null());
         return;
@@ -231,6 +300,11 @@ void recording_note_program(struct recording *r, int fd)
 
 int recording_take_program(struct recording *r)
 {
+    if (r->kept_in_memory) {
+        int kept = r->program[r->served_taken++];
+
+        return kept < 0 ? -1 : fcntl(kept, F_DUPFD_CLOEXEC, 0);
+    }
     const char *digest = json_string_value(json_array_get(r->served, r->served_taken++));
     char name[DIGEST_TEXT_BYTES + sizeof RECORDING_SERVED], path[RECORDING_PATH_BYTES];
 

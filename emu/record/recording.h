@@ -4,8 +4,11 @@
  *
  *   run      recording_new   -> recording_open -> recording_add...  -> note... -> recording_close
  *   replay   recording_read  -> recording_about, recording_path     -> take...
+ *   both     recording_new_kept -> note... -> recording_repeat      -> take... -> note...
  *
- * A machine that is kept up has moments in addition, in which its clients act.
+ * A machine that is kept up has moments in addition, in which its clients act. A kept recording is for a run in which
+ * gdb goes back: it is in no file, and each of its lists is given again, up to where the run has come; from there on,
+ * it is noted. So the calls below say for each list which of the two it is at.
  *
  * Those who ask the host have a pointer to the run's recording, NULL if there is none, and call recording_is_written
  * and recording_is_replayed. What is noted is kept in memory, and written in pieces; the first failure of writing ends
@@ -65,8 +68,29 @@ bool recording_path(const struct recording *r, const char *name, char path[RECOR
 
 void recording_free(struct recording *r); /* or NULL */
 
-bool recording_is_written(const struct recording *r);
+bool recording_is_written(const struct recording *r); /* also one that is kept */
 bool recording_is_replayed(const struct recording *r);
+
+/* ---- Keeping one in memory ---- */
+
+/* Makes one that takes at most so much memory. Never NULL; the caller frees it. */
+struct recording *recording_new_kept(uint64_t most_bytes);
+bool recording_is_kept(const struct recording *r); /* or NULL */
+/* Another machine begins the same run: it gets what was noted. `cycles`: the virtual time to which the last one has
+ * come. */
+void recording_repeat(struct recording *r, uint64_t cycles);
+/* Returns true if some of what was noted has not been given again, and stores the latest time that a machine has come
+ * to before. */
+bool recording_is_behind(const struct recording *r, uint64_t *cycles);
+/* Copies a file, which may be changed later, to memory. Returns a descriptor, which the caller closes; -1: there is no
+ * memory, so it can be repeated no more. */
+int recording_keep_copy(struct recording *r, int fd);
+/* Counts memory that others keep for it. False: it is too much; then it can be repeated no more. */
+bool recording_count(struct recording *r, uint64_t bytes);
+/* It can be repeated no more, for a reason that is a sentence. Only the first one counts; recording_loss returns it, or
+ * NULL. */
+void recording_lose(struct recording *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *recording_loss(const struct recording *r);
 
 /* A replay whose program does something else than was recorded cannot go on. recording_depart notes why, once;
  * recording_departure returns it, or NULL. */
@@ -88,6 +112,11 @@ struct recorded_input *recording_input(struct recording *r, const char *name);
 void recorded_input_note(struct recorded_input *in, const void *bytes, size_t n);
 /* Returns the number of bytes, 0 at the end. */
 size_t recorded_input_take(struct recorded_input *in, void *bytes, size_t room);
+/* Note in a kept one what has come from the host, whether the program has read it or not, and that there is no more:
+ * `error` is 0, or why. recorded_input_has_ended returns that after the last byte. */
+void recorded_input_keep(struct recorded_input *in, const void *bytes, size_t n);
+void recorded_input_end(struct recorded_input *in, int32_t error);
+bool recorded_input_has_ended(const struct recorded_input *in, int32_t *error);
 
 /* ---- Calls whose result is the usual one unless the host interferes ---- */
 
@@ -102,8 +131,14 @@ int64_t recorded_calls_take(struct recorded_calls *c, int64_t usual, int *reason
 /* In a replay, so many bytes of output are about to be shown by these calls. Returns how many of them, from the first
  * on, a run before recording_read_again has shown. */
 size_t recorded_calls_pass(struct recorded_calls *c, size_t bytes);
-bool recorded_calls_are_written(const struct recorded_calls *c); /* or NULL */
-bool recorded_calls_are_replayed(const struct recorded_calls *c);
+bool recorded_calls_are_written(const struct recorded_calls *c);  /* or NULL: the next call is noted, */
+bool recorded_calls_are_replayed(const struct recorded_calls *c); /* or its result is given */
+struct recording *recorded_calls_of(const struct recorded_calls *c);
+
+/* In a kept one, what makes these calls on the host outlives a machine. It is handed over, to be released with the
+ * recording. recorded_calls_held returns it; NULL: there is none. */
+void recorded_calls_hold(struct recorded_calls *c, void *what, void (*release)(void *what));
+void *recorded_calls_held(const struct recorded_calls *c); /* or NULL */
 
 /* ---- Replies to requests for the host's files ---- */
 
@@ -111,6 +146,10 @@ struct recorded_request {
     uint32_t node, procid, type;
     uint32_t check; /* of its bytes */
 };
+
+/* Whether the next reply, or program, is one that was recorded. */
+bool recording_gives_reply(const struct recording *r);
+bool recording_gives_program(const struct recording *r); /* or NULL */
 
 /* `payload` may be as long as the protocol allows. */
 void recording_note_reply(struct recording *r, const struct recorded_request *q, int32_t status, const void *payload,

@@ -22,6 +22,7 @@ struct recorded_input *recording_input(struct recording *r, const char *name)
             return in;
     const struct unpacked_entry *e = r->replayed ? unpacked_find(&r->entries, name) : NULL;
     in = memory_new(1, sizeof *in);
+    in->of = r;
     in->name = memory_copy_text(name, strlen(name));
     in->bytes = e ? (uint8_t *)unpacked_text(e) : NULL;
     in->n = in->bytes ? e->bytes : 0;
@@ -46,6 +47,25 @@ size_t recorded_input_take(struct recorded_input *in, void *bytes, size_t room)
         memcpy(bytes, in->bytes + in->taken, n);
     in->taken += n;
     return n;
+}
+
+void recorded_input_keep(struct recorded_input *in, const void *bytes, size_t n)
+{
+    if (recording_count(in->of, n))
+        recorded_input_note(in, bytes, n);
+    in->taken = in->n;
+}
+
+void recorded_input_end(struct recorded_input *in, int32_t error)
+{
+    in->ended = true;
+    in->error = error;
+}
+
+bool recorded_input_has_ended(const struct recorded_input *in, int32_t *error)
+{
+    *error = in->error;
+    return in->ended && in->taken == in->n;
 }
 
 void acts_add_inputs(struct recording *r)

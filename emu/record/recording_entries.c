@@ -69,6 +69,39 @@ bool recording_is_replayed(const struct recording *r)
     return r && r->replayed;
 }
 
+bool recording_is_kept(const struct recording *r)
+{
+    return r && r->kept_in_memory;
+}
+
+/* ---- One that is kept ---- */
+
+void recording_lose(struct recording *r, const char *format, ...)
+{
+    va_list arguments;
+
+    if (r->failed)
+        return;
+    va_start(arguments, format);
+    vsnprintf(r->error, sizeof r->error, format, arguments);
+    va_end(arguments);
+    r->failed = true;
+}
+
+const char *recording_loss(const struct recording *r)
+{
+    return r->failed ? r->error : NULL;
+}
+
+bool recording_count(struct recording *r, uint64_t bytes)
+{
+    r->kept_bytes += bytes;
+    if (r->kept_bytes > r->most_bytes)
+        recording_lose(r, "going back would take more than %llu MB of memory; --gdb-memory=MB gives it more",
+                       (unsigned long long)r->most_bytes >> 20);
+    return !r->failed;
+}
+
 void recording_depart(struct recording *r, const char *format, ...)
 {
     char text[ERROR_LINE_BYTES];

@@ -2,7 +2,7 @@
  * Private to recording*.c.
  *
  *   recording_read.c  ----> recording.c  ----> recording_replies.c  ----> recording_entries.c
- *                                       ----> recording_acts.c     ---->
+ *   recording_kept.c  ---->              ----> recording_acts.c     ---->
  *
  * Each calls only those behind it.
  */
@@ -28,6 +28,9 @@ struct recorded_calls {
     struct recording *of;
     char *name;
     uint64_t calls; /* that have been made */
+    uint64_t noted; /* in all machines of a kept recording */
+    void *held;
+    void (*release)(void *what);
     struct unusual *unusual;
     size_t n, room;
     size_t taken;
@@ -37,8 +40,11 @@ struct recorded_calls {
 struct recorded_input {
     SLIST_ENTRY(recorded_input) entry;
     char *name;
+    struct recording *of;
     uint8_t *bytes;
     size_t n, room, taken;
+    bool ended; /* kept: the host has no more, */
+    int32_t error;
 };
 
 struct recorded_reply {
@@ -59,15 +65,20 @@ struct replies {
     size_t data_bytes, data_room;
     uint64_t data_before; /* bytes of data in the pieces before */
     uint32_t pieces;
-    int fd;              /* read: all data, in memory */
+    int fd;              /* read or kept: all data, in memory */
     struct piece *piece; /* that is being packed; NULL: none */
     struct known_data *known;
     size_t known_n, known_room;
     uint64_t all; /* replies, in all pieces */
+    bool lost;    /* kept: there was no memory */
 };
 
 struct recording {
     bool replayed, let_go;
+    bool kept_in_memory;
+    uint64_t most_bytes, kept_bytes, reached_cycles; /* of a kept one */
+    int *program;                                    /* kept: a copy of each that was opened, -1: none */
+    size_t programs, programs_room;
     char *departure;
     SLIST_HEAD(, recorded_calls) calls;
     struct recorded_signal *signal;

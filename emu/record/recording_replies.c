@@ -62,10 +62,24 @@ static void make_room(struct replies *s)
     free(old.known);
 }
 
+/* A kept one has it where a replay finds it. */
+static uint64_t append_kept(struct replies *s, const void *bytes, size_t n)
+{
+    uint64_t at = s->data_before;
+
+    if (host_write(s->fd, bytes, n, (off_t)at) == (ssize_t)n)
+        s->data_before += n;
+    else
+        s->lost = true;
+    return at;
+}
+
 static uint64_t append(struct replies *s, const void *bytes, size_t n)
 {
     uint64_t at = s->data_before + s->data_bytes;
 
+    if (s->fd >= 0)
+        return append_kept(s, bytes, n);
     if (!s->data) {
         s->data_room = PIECE_BYTES + FILE_IO_MAX_BYTES; /* a piece ends when it has so many bytes, or more */
         s->data = memory_resize(NULL, s->data_room, 1);
@@ -160,15 +174,30 @@ void replies_flush(struct recording *r)
         pack(p);
 }
 
+static void count_kept(struct recording *r, uint64_t before)
+{
+    struct replies *s = &r->replies;
+
+    s->taken = s->n;
+    if (s->lost)
+        recording_lose(r, "there is no memory for what the host's files have given");
+    recording_count(r, sizeof *s->reply + s->data_before - before);
+}
+
 void recording_note_reply(struct recording *r, const struct recorded_request *q, int32_t status, const void *payload,
                           size_t bytes)
 {
     struct replies *s = &r->replies;
+    uint64_t before = s->data_before;
 
+    if (r->kept_in_memory && r->failed)
+        return;
     s->reply = memory_grow(s->reply, &s->room, s->n + 1, sizeof *s->reply);
     s->reply[s->n++] = (struct recorded_reply){*q, status, (uint32_t)bytes, keep(s, payload, bytes)};
     s->all++;
-    if (s->n >= PIECE_REPLIES || s->data_bytes >= PIECE_BYTES)
+    if (r->kept_in_memory)
+        count_kept(r, before);
+    else if (s->n >= PIECE_REPLIES || s->data_bytes >= PIECE_BYTES)
         replies_flush(r);
 }
 
@@ -243,6 +272,11 @@ int replies_read(struct recording *r, char *error)
 static bool is_same(const struct recorded_request *a, const struct recorded_request *b)
 {
     return a->node == b->node && a->procid == b->procid && a->type == b->type && a->check == b->check;
+}
+
+bool recording_gives_reply(const struct recording *r)
+{
+    return r->replayed || (r->kept_in_memory && r->replies.taken < r->replies.n);
 }
 
 int32_t recording_take_reply(struct recording *r, const struct recorded_request *q, void *payload, size_t room,

@@ -449,6 +449,94 @@ static void expect_refused(const char *path, const char *text)
     cr_expect_null(d);
 }
 
+/* ---- Where gdb goes back ---- */
+
+static uint8_t first_byte(struct disk *d, uint64_t sector)
+{
+    uint8_t bytes[SECTOR_BYTES];
+
+    cr_assert_eq(disk_transfer(d, false, sector, 1, bytes), NCU_OK);
+    return bytes[0];
+}
+
+static void write_bytes(struct disk *d, uint64_t sector, uint32_t sectors, int value)
+{
+    uint8_t bytes[4 * SECTOR_BYTES];
+
+    memset(bytes, value, sizeof bytes);
+    cr_assert_eq(disk_transfer(d, true, sector, sectors, bytes), NCU_OK);
+}
+
+static uint8_t in_image(uint64_t sector)
+{
+    uint8_t byte = 0;
+    int fd = open(image, O_RDONLY | O_CLOEXEC);
+
+    cr_assert_eq(pread(fd, &byte, 1, (off_t)(sector * SECTOR_BYTES)), 1);
+    close(fd);
+    return byte;
+}
+
+/* A machine writes 1 and 2; one that begins again reads what was there before, writes the same, and goes on. */
+Test(disk, an_image_is_as_it_was_for_a_machine_that_begins_again)
+{
+    struct recording *r = recording_new_kept(1 << 20);
+    struct recorded_calls *c = recording_calls(r, "drive");
+    struct disk *d = open_disk(&round_model, ROUND_SECTORS), *other;
+
+    write_bytes(d, 100, 4, 9);
+    disk_record(d, c);
+    cr_expect_eq(first_byte(d, 101), 9);
+    write_bytes(d, 101, 2, 1);
+    cr_expect_eq(first_byte(d, 101), 1);
+    write_bytes(d, 102, 2, 2);
+    disk_close(d);
+    cr_expect_eq(disk_open(&other, image, &round_model, error, sizeof error), -1, "the image is locked");
+
+    recording_repeat(r, 0);
+    d = disk_open_held(c, &round_model);
+    cr_assert_not_null(d);
+    cr_expect_eq(disk_sectors(d), ROUND_SECTORS);
+    disk_record(d, c);
+    cr_expect_eq(first_byte(d, 101), 9);
+    write_bytes(d, 101, 2, 1);
+    cr_expect(in_image(101) == 1 && in_image(102) == 2 && in_image(103) == 2, "the image is left alone");
+    disk_close(d);
+
+    recording_repeat(r, 0);
+    d = disk_open_held(c, &round_model);
+    disk_record(d, c);
+    cr_expect_eq(first_byte(d, 101), 9, "each machine has an image of its own");
+    write_bytes(d, 101, 2, 1);
+    cr_expect_eq(first_byte(d, 101), 1);
+    write_bytes(d, 102, 2, 2);
+    cr_expect(first_byte(d, 101) == 1 && first_byte(d, 102) == 2 && first_byte(d, 100) == 9);
+    write_bytes(d, 100, 1, 3);
+    cr_expect_eq(in_image(100), 3, "it goes on");
+    disk_close(d);
+    cr_expect_null(recording_loss(r));
+    cr_expect_null(disk_open_held(recording_calls(r, "another drive"), &round_model));
+    recording_free(r);
+    cr_expect_eq(disk_open(&other, image, &round_model, error, sizeof error), 0, "%s", error);
+    close_disk(other);
+}
+
+Test(disk, an_image_that_cannot_be_written_leaves_no_way_back)
+{
+    struct recording *r = recording_new_kept(1 << 20);
+    struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+    uint8_t bytes[SECTOR_BYTES] = {0};
+
+    disk_record(d, recording_calls(r, "drive"));
+    cr_assert_eq(truncate(image, 3000), 0);
+    cr_expect_eq(disk_transfer(d, false, 100, 1, bytes), NCU_EMEDIA);
+    cr_expect_null(recording_loss(r));
+    disk_transfer(d, true, 100, 1, bytes);
+    cr_expect_not_null(recording_loss(r));
+    close_disk(d);
+    recording_free(r);
+}
+
 Test(disk, a_missing_image_is_named)
 {
     expect_refused("/tmp/ncube-no-such-folder/df00.img",

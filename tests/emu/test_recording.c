@@ -376,6 +376,107 @@ Test(recording, gives_again_the_acts_of_each_moment)
     recording_free(r);
 }
 
+/* ---- Kept in memory ---- */
+
+static void note_all(struct recording *r, int from, int to)
+{
+    struct recorded_calls *c = recording_calls(r, "calls");
+    struct recorded_input *in = recording_input(r, RECORDING_INPUT);
+
+    for (int i = from; i < to; i++) {
+        const struct recorded_request q = {(uint32_t)i, 1, 2, 3};
+
+        cr_assert(recorded_calls_are_written(c) && !recording_gives_reply(r));
+        recorded_calls_note(c, 10, i == 1 ? -5 : 10, i == 1 ? 7 : 0);
+        recorded_input_keep(in, &i, sizeof i);
+        recording_note_reply(r, &q, i, &i, sizeof i);
+    }
+}
+
+static void take_all(struct recording *r, int n)
+{
+    struct recorded_calls *c = recording_calls(r, "calls");
+    uint64_t cycles;
+
+    for (int i = 0; i < n; i++) {
+        const struct recorded_request q = {(uint32_t)i, 1, 2, 3};
+        int reason, input = -1, reply = -1;
+        size_t bytes;
+
+        cr_assert(recorded_calls_are_replayed(c) && recording_gives_reply(r) && recording_is_behind(r, &cycles));
+        cr_expect_eq(recorded_calls_take(c, 10, &reason), i == 1 ? -5 : 10);
+        cr_expect_eq(reason, i == 1 ? 7 : 0);
+        cr_expect_eq(recorded_input_take(recording_input(r, RECORDING_INPUT), &input, sizeof input), sizeof input);
+        cr_expect_eq(recording_take_reply(r, &q, &reply, sizeof reply, &bytes), i);
+        cr_expect(input == i && reply == i && bytes == sizeof reply);
+    }
+}
+
+Test(recording, a_kept_one_is_given_again_and_goes_on)
+{
+    struct recording *r = recording_new_kept(1 << 20);
+    uint64_t cycles;
+    int32_t why;
+
+    note_all(r, 0, 3);
+    recording_repeat(r, 500);
+    take_all(r, 2);
+    recording_repeat(r, 400);
+    cr_expect(recording_is_behind(r, &cycles) && cycles == 500);
+    take_all(r, 3);
+    cr_expect(!recording_is_behind(r, &cycles));
+    note_all(r, 3, 5);
+    cr_expect(!recorded_input_has_ended(recording_input(r, RECORDING_INPUT), &why));
+    recorded_input_end(recording_input(r, RECORDING_INPUT), -9);
+    recording_repeat(r, 900);
+    cr_expect(!recorded_input_has_ended(recording_input(r, RECORDING_INPUT), &why));
+    take_all(r, 5);
+    cr_expect(recorded_input_has_ended(recording_input(r, RECORDING_INPUT), &why) && why == -9);
+    cr_expect_null(recording_loss(r));
+    recording_free(r);
+}
+
+Test(recording, a_kept_one_has_the_programs_that_were_loaded)
+{
+    const char *path = in_scratch("program");
+    struct recording *r = recording_new_kept(1 << 20);
+    char *bytes;
+
+    write_file(path, "first", 5);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    recording_note_program(r, fd);
+    recording_note_program(r, -1);
+    cr_assert_eq(pwrite(fd, "other", 5, 0), 5);
+    cr_expect(!recording_gives_program(r));
+    recording_repeat(r, 0);
+    cr_assert(recording_gives_program(r));
+    int copy = recording_take_program(r);
+    bytes = calloc(1, 6);
+    cr_expect(pread(copy, bytes, 5, 0) == 5 && strcmp(bytes, "first") == 0, "%s", bytes);
+    cr_expect_eq(recording_take_program(r), -1);
+    free(bytes);
+    close(copy);
+    close(fd);
+    recording_free(r);
+}
+
+Test(recording, a_kept_one_takes_no_more_memory_than_it_may)
+{
+    struct recording *r = recording_new_kept(1 << 20);
+    char *bytes = calloc(1, 700000);
+
+    recorded_input_keep(recording_input(r, RECORDING_INPUT), bytes, 700000);
+    cr_expect_null(recording_loss(r));
+    recorded_input_keep(recording_input(r, RECORDING_INPUT), bytes, 700000);
+    cr_expect_str_eq(recording_loss(r),
+                     "going back would take more than 1 MB of memory; --gdb-memory=MB gives it more");
+    recording_lose(r, "another reason");
+    cr_expect_not_null(strstr(recording_loss(r), "1 MB"), "the first reason counts");
+    note_all(r, 0, 1);
+    free(bytes);
+    recording_free(r);
+}
+
 Test(recording, on_a_full_disk_there_is_none)
 {
     struct recording *r = begin("/dev/full", ABOUT_THIS);

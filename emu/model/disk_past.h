@@ -1,0 +1,34 @@
+/*
+ * What a drive's image was while another machine writes the same blocks once more, because gdb goes back in the run. The
+ * image has what the furthest machine has written, and is left alone until a machine has come as far as that.
+ *
+ *   read     of what this machine has written:  from `again`
+ *            of what the image had before:      from `before`
+ *            else                               from the image
+ *   write                                       to `again`
+ *
+ * Both are sparse files in memory, as large as the image; a bit for each sector says which ones they have. It belongs
+ * to the recording of the run (recording.h), which counts its memory.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/record/recording.h"
+
+struct disk_past;
+
+/* For an image of so many sectors, whose descriptor is taken over with its lock. NULL: there is no memory. */
+struct disk_past *disk_past_new(int image, uint64_t sectors, struct recording *r);
+void disk_past_free(void *past);
+
+/* The image's descriptor, which stays the past's. */
+int disk_past_image(const struct disk_past *p);
+/* Another machine begins the run. */
+void disk_past_repeat(struct disk_past *p);
+/* Keeps what the image has there, which is about to be overwritten for the first time. */
+void disk_past_save(struct disk_past *p, uint64_t sector, uint32_t sectors);
+/* Moves sectors as they are at this place of the run. False: the host has failed. */
+bool disk_past_transfer(struct disk_past *p, bool write, uint64_t sector, uint32_t sectors, uint8_t *buffer);
