@@ -14,6 +14,7 @@
 #include "emu/link/link.h"
 #include "emu/base/options.h"
 #include "emu/config/overrides.h"
+#include "emu/machine/replaying.h"
 #include "emu/machine/run.h"
 #include "emu/config/config_options.h"
 #include "emu/cmd/commands.h"
@@ -52,6 +53,10 @@ static const struct option_line run_machine_lines[] = {{"machine", "FILE",
                                                         TO(OPTION_TEXT, machine), .letter = 'm'},
                                                        {OPTION_TABLE(machine_file_lines, 0)},
                                                        {OPTION_TABLE(machine_watch_lines, 0)},
+                                                       {"gdb-memory", "MB",
+                                                        "use at most MB of memory for going back in gdb (default 1024; "
+                                                        "0: gdb cannot go back)",
+                                                        TO(OPTION_NUMBER, gdb_memory), 0, 1u << 24},
                                                        {OPTION_TABLE(record_lines, 0)},
                                                        {0}};
 
@@ -114,6 +119,14 @@ static void check_record(const struct options *o, const struct machine_options *
         options_refuse(o, "record and gdb cannot be combined; record a run, then debug it with ncube replay --gdb");
 }
 
+#define GDB_MEMORY_MB 1024u
+
+static void check_gdb_memory(const struct options *o, const struct machine_options *m)
+{
+    if (m->gdb_memory != GDB_MEMORY_MB && !m->gdb)
+        options_refuse(o, "gdb-memory without gdb; add --gdb");
+}
+
 /* Debuggers read the nodes' memory in this process. */
 static void check_hosts(const struct options *o, const struct machine_options *m)
 {
@@ -136,7 +149,10 @@ static void check_words(const struct machine_options *m, char **word)
 
 static int command_run(int argc, char **argv)
 {
-    struct run_words w = {.options = {.machine = {.lib = options_find_lib(), .trace = TRACING_NONE, .from_words = true},
+    struct run_words w = {.options = {.machine = {.lib = options_find_lib(),
+                                                  .trace = TRACING_NONE,
+                                                  .gdb_memory = GDB_MEMORY_MB,
+                                                  .from_words = true},
                                       .limit_cycles = UINT64_MAX}};
 
     char **word = options_parse(&run_options, &w, argc, argv), *program = join_words(word);
@@ -145,6 +161,7 @@ static int command_run(int argc, char **argv)
     tracing_check(&run_options, &w.options.machine.trace);
     options_check_watch(&run_options, &w.options.machine);
     check_record(&run_options, &w.options.machine);
+    check_gdb_memory(&run_options, &w.options.machine);
     check_set(&run_options, &w.options.machine);
     w.options.machine.far = far;
     check_hosts(&run_options, &w.options.machine);
@@ -156,7 +173,8 @@ static int command_run(int argc, char **argv)
     w.options.machine.program = program;
     if (w.options.machine.record)
         w.options.machine.recording = w.options.job.recording = recording_new(w.options.machine.record);
-    int status = run_program(&w.options);
+    bool goes_back = w.options.machine.gdb && w.options.machine.gdb_memory > 0;
+    int status = goes_back ? replaying_run_kept(&w.options) : run_program(&w.options);
     recording_free(w.options.machine.recording);
     free(program);
     return status;

@@ -15,6 +15,7 @@
 #define REGISTERS_X    33u /* x0-x31, pc */
 #define REGISTERS      (REGISTERS_X + 32u + 3u)
 #define FAILED         "E01"
+#define REFUSE_CHANGE  "E.memory cannot be written here: the host has seen later output of this run; continue first"
 #define REFUSE_WRITING "E.registers cannot be written: QEMU's plugins only read them; so gdb can call no function"
 
 static uint32_t nodes(const struct session *s)
@@ -170,9 +171,15 @@ static bool write_memory(struct session *s, const char *text)
     uint8_t bytes[RSP_PACKET_BYTES / 2];
     uint64_t va, n;
 
-    return read_range(&text, &va, &n) && rsp_read_word(&text, ":") && n <= sizeof bytes &&
-           rsp_read_bytes(&text, bytes, n) && target_is_alive(s->target, s->current) &&
-           target_write(s->target, s->current, va, bytes, n) && ok(s);
+    if (s->target->ops->is_behind && s->target->ops->is_behind(s->target->ctx)) {
+        rsp_add(s->rsp, REFUSE_CHANGE);
+        return true;
+    }
+    bool done = read_range(&text, &va, &n) && rsp_read_word(&text, ":") && n <= sizeof bytes &&
+                rsp_read_bytes(&text, bytes, n) && target_is_alive(s->target, s->current) &&
+                target_write(s->target, s->current, va, bytes, n) && ok(s);
+    s->changed = s->changed || (done && n > 0 && s->travel && s->travel->kept);
+    return done;
 }
 
 /* ---- Breakpoints ---- */
@@ -408,8 +415,7 @@ static bool read_actions(struct session *s, const char *text)
  * that, and that it is as far back as it can be. */
 static enum command_result go_back(struct session *s, char how)
 {
-    if (!s->travel) {
-        session_refuse_back(s);
+    if (!session_goes_back(s)) {
         session_at_begin(s, s->current);
         return COMMAND_ANSWERED;
     }
@@ -500,7 +506,7 @@ enum command_result command_execute(struct session *s)
 
     if (trail_viewed(&s->target->trail, s->target->trail.node) && !view_suffices(s))
         return COMMAND_LEAVE_VIEW;
-    if (s->travel && strcmp(text, "qRcmd,7768656e") == 0 && !knows_hits(s))
+    if (s->travel && strcmp(text, "qRcmd,7768656e") == 0 && !s->changed && !knows_hits(s))
         return COMMAND_FIND_HITS;
     rsp_begin(s->rsp);
     if (strcmp(text, "vCont?") == 0) {

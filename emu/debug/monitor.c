@@ -97,9 +97,9 @@ static bool monitor_travel(struct session *s, const char *words)
     bool goes = strncmp(words, "goto ", 5) == 0,
          any = goes || strcmp(words, "origin") == 0 || strcmp(words, "when") == 0;
 
-    if (any && !s->travel)
-        session_refuse_back(s);
-    else if (goes)
+    if (any && !session_goes_back(s))
+        return true;
+    if (goes)
         wish_time(s, words + 5);
     else if (strcmp(words, "origin") == 0)
         wish_origin(s);

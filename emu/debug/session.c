@@ -51,6 +51,7 @@ void session_stopped(struct session *s, const struct target_event *e)
 {
     char more[40] = "";
 
+    s->why = e->why;
     if (e->why == DEBUG_WATCH)
         snprintf(more, sizeof more, "watch:%llx;", (unsigned long long)e->watch);
     say_stop(s, e->node, e->why == DEBUG_FAULT ? signal_of_fault(e->scause) : SIGTRAP, more);
@@ -65,6 +66,7 @@ void session_interrupted(struct session *s, int signal)
 {
     uint32_t node = s->current;
 
+    s->why = DEBUG_NOT;
     for (uint32_t i = 0; !target_is_alive(s->target, node) && i < nodes(s); i++)
         node = i;
     say_stop(s, node, signal, "");
@@ -87,8 +89,21 @@ void session_print(void *session, const char *line)
     s->send(s->ctx);
 }
 
-void session_refuse_back(struct session *s)
+bool session_goes_back(struct session *s)
 {
-    session_print(s, "ncube: this run is not recorded, so there is no way back; ncube run --record=FILE ..., then "
-                     "ncube replay --gdb FILE");
+    const char *loss = s->travel && s->target->ops->no_return ? s->target->ops->no_return(s->target->ctx) : NULL;
+    char line[320];
+
+    if (s->travel && !s->changed && !loss)
+        return true;
+    if (loss)
+        snprintf(line, sizeof line, "ncube: there is no way back: %s", loss);
+    else if (s->changed)
+        snprintf(line, sizeof line, "ncube: there is no way back: gdb has written to memory, which no run repeats");
+    else
+        snprintf(line, sizeof line,
+                 "ncube: this run is not recorded, so there is no way back; ncube run --record=FILE "
+                 "..., then ncube replay --gdb FILE");
+    session_print(s, line);
+    return false;
 }

@@ -9,6 +9,7 @@ struct session { /* with one gdb */
     struct rsp *rsp;
     uint32_t current;      /* node of the registers and memory that gdb means */
     uint32_t stopped;      /* node that has stopped last, */
+    enum debug_why why;    /* for this; DEBUG_NOT: for none of a node's, */
     char stop[64];         /* and the packet that said so */
     struct target_go *go;  /* by node, of the last COMMAND_GO */
     struct travel *travel; /* the run can be repeated, so gdb may go back in it; NULL: it cannot */
@@ -18,6 +19,7 @@ struct session { /* with one gdb */
     char *document;        /* that gdb reads piece by piece; NULL: none */
     size_t document_bytes;
     bool no_acks;
+    bool changed; /* gdb has written to memory: the run is another one now */
     /* Sends the answer that has been made, at once, when more will follow. */
     void (*send)(void *ctx);
     void *ctx;
@@ -37,5 +39,5 @@ void session_ended(struct session *s, int status);
 
 /* Prints a line of text in gdb. */
 void session_print(void *session, const char *line);
-/* Says that gdb cannot go back in this run, and what to type instead. */
-void session_refuse_back(struct session *s);
+/* Returns true if gdb can go back; else it has been told why not, and what to type instead. */
+bool session_goes_back(struct session *s);

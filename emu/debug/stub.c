@@ -182,6 +182,10 @@ static void let_go(struct stub *s)
     trail_clear(&s->target.trail);
     s->travel.made = TRAVEL_NOT;
     travel_note_breaks(&s->travel, &s->target);
+    if (s->travel.kept) {
+        target_look_closely(&s->target, false);
+        target_forget_places(&s->target, s->session.go);
+    }
     target_release_ended(&s->target);
     target_pace(&s->target, s->session.go);
     for (uint32_t node = 0; node < nodes; node++)
@@ -260,7 +264,7 @@ static bool looks_closer(struct stub *s, enum command_result result)
         return false;
     if (s->travel.wish != WISH_NONE || travel_sees(&s->travel, &s->target, node_of_result(s, result)))
         return false;
-    travel_look_closer(&s->travel, &s->target, s->session.stopped);
+    travel_look_closer(&s->travel, &s->target, s->session.stopped, s->stuck || s->session.why == DEBUG_FAULT);
     leave_and_repeat(s);
     return true;
 }
@@ -406,6 +410,8 @@ static void stop_without_event(struct stub *s, const char *why)
 static void tell_stop(struct stub *s)
 {
     s->state = STUB_STOPPED;
+    if (s->travel.kept && s->target.ahead) /* interrupts that are handled later have come before */
+        target_forget_places(&s->target, NULL);
     if (s->awaits)
         send_answer(s);
     s->awaits = false;
@@ -448,6 +454,7 @@ static bool stand_at_end(struct stub *s)
     s->travel.pass = TRAVEL_NOT;
     s->stuck = s->entered.why == DEBUG_NOT;
     if (s->repeats) { /* gdb is there already */
+        travel_set_breaks(&s->travel, &s->target);
         tell_stop(s);
         return true;
     }
@@ -536,13 +543,19 @@ bool stub_turn(struct stub *s, uint32_t running)
     }
 }
 
-void stub_goes_back(struct stub *s, bool from_end, uint64_t end_cycles, bool closely)
+void stub_goes_back(struct stub *s, const struct stub_way_back *way)
 {
     s->goes_back = true;
-    s->travel.always = closely;
-    s->travel.pass = from_end ? TRAVEL_END : TRAVEL_NOT;
-    if (from_end)
-        travel_to_end(&s->travel, end_cycles);
+    s->travel.always = way->closely;
+    s->travel.kept = way->kept && !way->closely;
+    s->travel.pass = way->from_end ? TRAVEL_END : TRAVEL_NOT;
+    if (way->from_end)
+        travel_to_end(&s->travel, way->end_cycles);
+}
+
+bool stub_is_kept(const struct stub *s)
+{
+    return s->travel.kept;
 }
 
 uint64_t stub_forward(const struct stub *s)
@@ -553,7 +566,7 @@ uint64_t stub_forward(const struct stub *s)
 static void seek(struct stub *s)
 {
     s->state = STUB_SEEKING;
-    target_look_closely(&s->target);
+    target_look_closely(&s->target, true);
     target_pace(&s->target, NULL);
     target_watch_faults(&s->target, s->fault_pc);
     travel_start(&s->travel, &s->target);

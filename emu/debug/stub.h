@@ -41,9 +41,17 @@ struct stub;
 struct stub *stub_new(uint16_t port, int look_ms, char *error, size_t error_bytes);
 void stub_free(struct stub *s);
 
-/* The run can be repeated exactly. `from_end`: it ends in a fault or a deadlock; the first gdb finds it there. That was
- * known at end_cycles; 0: when is not known. `closely`: passes look at the nodes all the way; slow, for comparisons. */
-void stub_goes_back(struct stub *s, bool from_end, uint64_t end_cycles, bool closely);
+/* The run can be repeated exactly: a recorded one; or one that is kept as it goes on, whose nodes run freely, without a
+ * look at each instruction, unless gdb goes back. */
+struct stub_way_back {
+    bool from_end;       /* it ends in a fault or a deadlock; the first gdb finds it there. That was known */
+    uint64_t end_cycles; /* at this time; 0: when is not known */
+    bool closely;        /* the nodes are looked at all the way; slow, for comparisons */
+    bool kept;
+};
+void stub_goes_back(struct stub *s, const struct stub_way_back *way);
+/* Returns true if the run is kept, and its nodes run freely. */
+bool stub_is_kept(const struct stub *s);
 /* Returns true if the machine is to be ended, and another one to be built and attached, from the run's beginning. */
 bool stub_travels(const struct stub *s);
 

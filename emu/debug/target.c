@@ -328,6 +328,13 @@ bool target_place_before(const struct target *t, uint32_t node, struct target_pl
     return p->cycles > 0;
 }
 
+bool target_has_place(const struct target *t, uint32_t node)
+{
+    const struct debug_hart *d = hart_of(t, node);
+
+    return d && d->at > 0;
+}
+
 bool target_knows_places(const struct target *t, uint32_t node)
 {
     const struct trail_point *viewed = trail_viewed(&t->trail, node);
@@ -337,9 +344,21 @@ bool target_knows_places(const struct target *t, uint32_t node)
     return !d || ((viewed || d->at > 0) && target_place_before(t, node, &before));
 }
 
-void target_look_closely(struct target *t)
+void target_look_closely(struct target *t, bool closely)
 {
-    t->area->closely = 1;
+    t->area->closely = closely;
+}
+
+void target_forget_places(struct target *t, const struct target_go *go)
+{
+    bool looks = go && (t->area->breaks > 0 || t->area->watches > 0);
+
+    for (uint32_t node = 0; node < t->ops->nodes(t->ctx) && !looks; node++) {
+        struct debug_hart *d = hart_of(t, node);
+
+        if (d && (!go || go[node].how == TARGET_RUN))
+            d->at = d->before = d->at_pc = 0;
+    }
 }
 
 /* Also of a node that has ended, or has not begun. */

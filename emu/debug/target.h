@@ -43,6 +43,10 @@ struct target_ops {
      * not. */
     bool (*origin)(void *ctx, uint32_t node, uint32_t *sender, uint64_t *cycles,
                    void (*say)(void *to, const char *line), void *to);
+    /* Returns why the run cannot be repeated, as a sentence; NULL: nothing prevents it. */
+    const char *(*no_return)(void *ctx);
+    /* Returns true if the host has seen a later part of this run, in which nothing may change any more. */
+    bool (*is_behind)(void *ctx);
     /* The virtual time up to which everything has taken effect, in cycles. */
     uint64_t (*now)(void *ctx);
     /* Lets user code run ahead, as without a debugger, or no longer: then nodes stand in the same places in every run.
@@ -114,10 +118,13 @@ struct target_place target_shown_place(const struct target *t, uint32_t node);
 /* Finds the place of the instruction before that. False: it is the first. */
 bool target_place_before(const struct target *t, uint32_t node, struct target_place *p);
 
+/* Returns false if it is not known where the node is. */
+bool target_has_place(const struct target *t, uint32_t node);
 /* Returns false if it is not known where the node is, or which instruction was before: nobody has looked. */
 bool target_knows_places(const struct target *t, uint32_t node);
-/* From now on each instruction is looked at. To be called while no hart runs. */
-void target_look_closely(struct target *t);
+/* From now on each instruction is looked at, or only where there is something to look for. To be called while no hart
+ * runs. */
+void target_look_closely(struct target *t, bool closely);
 
 /* Lets all nodes seek a place: until there, breakpoints and watchpoints hold nobody. The place's own node stops there,
  * and, with early_cycles > 0, at each instruction from so long before it on. */
@@ -169,6 +176,8 @@ struct target_go {
     enum { TARGET_STAY, TARGET_RUN, TARGET_STEP } how;
     uint64_t low, high; /* TARGET_STEP: the step goes on within these addresses */
 };
+/* The nodes are about to go on so. Forgets the places of those that nobody will look at. go: NULL: of all. */
+void target_forget_places(struct target *t, const struct target_go *go);
 /* Says whether the nodes, which are about to go on so, may run ahead: only if nothing is set at which one of them would
  * stop while others go on. NULL: the program is about to begin, and stops at its entry. */
 void target_pace(struct target *t, const struct target_go *go);

@@ -110,7 +110,9 @@ bool travel_next_stage(struct travel *v, struct target *t)
 
 bool travel_sees(const struct travel *v, const struct target *t, uint32_t node)
 {
-    return v->closely == 0 || target_knows_places(t, node);
+    bool looked_at_all = v->closely == 0 && (!v->kept || v->made != TRAVEL_NOT);
+
+    return looked_at_all || target_knows_places(t, node);
 }
 
 void travel_miss(struct travel *v)
@@ -209,9 +211,28 @@ void travel_to_view(struct travel *v, const struct target *t)
     v->wish = wish;
 }
 
-/* A node that has stopped without a place stands at the end of the run. */
-void travel_look_closer(struct travel *v, const struct target *t, uint32_t stopped)
+/* Where nobody has looked, the place is the virtual time. */
+static void look_back(struct travel *v, const struct target *t, uint32_t stopped, bool ends)
 {
+    const struct target_place shown = target_shown_place(t, stopped), now = {t->ops->now(t->ctx), stopped};
+    enum travel_wish wish = v->wish;
+
+    if (target_has_place(t, stopped))
+        choose(v, t, TRAVEL_TO, &shown);
+    else
+        choose(v, t, ends ? TRAVEL_END : TRAVEL_ALL, &now);
+    if (v->pass == TRAVEL_END)
+        travel_to_end(v, now.cycles);
+    v->wish = wish;
+}
+
+/* A node that has stopped without a place stands at the end of the run. */
+void travel_look_closer(struct travel *v, const struct target *t, uint32_t stopped, bool ends)
+{
+    if (v->kept && v->made == TRAVEL_NOT) {
+        look_back(v, t, stopped, ends);
+        return;
+    }
     const struct target_place p = v->made != TRAVEL_NOT ? v->place : target_shown_place(t, stopped);
     enum travel_pass pass = v->made != TRAVEL_NOT ? v->made : travel_sees(v, t, stopped) ? TRAVEL_TO : TRAVEL_END;
     enum travel_wish wish = v->wish;
@@ -266,7 +287,7 @@ void travel_find(struct travel *v, const struct target *t, uint32_t node)
 bool travel_knows_hits(const struct travel *v, const struct target *t, uint32_t node, struct target_place *present)
 {
     *present = present_place(t, node);
-    return v->hit && v->found_from == 0 && !target_is_before(&v->known, present);
+    return travel_sees(v, t, node) && v->hit && v->found_from == 0 && !target_is_before(&v->known, present);
 }
 
 /* ---- A pass ---- */
@@ -311,6 +332,11 @@ static void go_to_hit(struct travel *v)
     } else if (v->pass == TRAVEL_FIND) {
         seek_begin(v);
     }
+}
+
+void travel_set_breaks(const struct travel *v, struct target *t)
+{
+    target_copy_breaks(t, v->held);
 }
 
 bool travel_goes_on(struct travel *v, struct target *t)

@@ -57,6 +57,7 @@ struct travel {
     enum travel_pass made;     /* the nodes stand where this pass has led them; TRAVEL_NOT: they have gone on since */
     uint64_t found_from;       /* `from` of the last FIND */
     bool always;               /* each pass looks at all */
+    bool kept;                 /* the run is kept as it goes on (stub.h): its first machine has looked at nothing */
     bool missed;               /* a pass has found its nodes beyond the place, so this one looks at all */
 };
 
@@ -80,9 +81,10 @@ bool travel_knows_hits(const struct travel *v, const struct target *t, uint32_t 
 
 /* Returns false if the last pass does not know where the node is, or which instruction was before: it has begun to look
  * when the node was in the kernel already. travel_look_closer chooses to be at the same place, at which the node
- * `stopped` has stopped, after a look at all. */
+ * `stopped` has stopped, after a look at all; where the nodes have gone on freely, after a look at the last stretch.
+ * `ends`: they have stopped for a fault, or because nothing moves any more. */
 bool travel_sees(const struct travel *v, const struct target *t, uint32_t node);
-void travel_look_closer(struct travel *v, const struct target *t, uint32_t stopped);
+void travel_look_closer(struct travel *v, const struct target *t, uint32_t stopped, bool ends);
 /* The nodes are beyond what is sought: the same pass, with a look at all. */
 void travel_miss(struct travel *v);
 /* Whether they are, if the latest has that clock. */
@@ -99,5 +101,7 @@ void travel_prepare(struct travel *v, struct target *t);
 bool travel_next_stage(struct travel *v, struct target *t);
 /* Begins the pass on the nodes of a new machine, which have not begun. */
 void travel_start(struct travel *v, struct target *t);
+/* The pass END is over, and gdb has been there before: its breakpoints hold again. */
+void travel_set_breaks(const struct travel *v, struct target *t);
 /* The pass is over. Returns true if another one is to be made. */
 bool travel_goes_on(struct travel *v, struct target *t);

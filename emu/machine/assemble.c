@@ -60,6 +60,11 @@ static int read_config(struct machine *m)
 
     if (recording_is_replayed(o->recording))
         return read_recorded_config(m);
+    if (o->config && o->config->topo.ram_bytes > 0) {
+        m->config = *o->config;
+        *o->config = (struct machine_config){0};
+        return 0;
+    }
     if (!o->machine) {
         config_default(&m->config, o->dim);
         return 0;
@@ -149,12 +154,18 @@ static int check_limits(struct machine *m)
     return limits_suffice(&needed, &there, m->error, sizeof m->error) ? 0 : machine_complain(m, "%s", m->error);
 }
 
-static void record_disk(struct machine *m, const struct topo_drive *drive, struct disk *disk)
+static struct recorded_calls *calls_of_disk(struct machine *m, const struct topo_drive *drive)
 {
     char name[RECORDED_NAME_BYTES];
 
     snprintf(name, sizeof name, "drive %s", drive->volume);
-    disk_record(disk, recording_calls(m->options->recording, name));
+    return recording_calls(m->options->recording, name);
+}
+
+static void record_disk(struct machine *m, const struct topo_drive *drive, struct disk *disk)
+{
+    disk_set_rpm(disk, drive->rpm);
+    disk_record(disk, calls_of_disk(m, drive));
 }
 
 /* The images of a recording are in memory. */
@@ -167,7 +178,6 @@ static int open_recorded_disk(struct machine *m, const struct topo_drive *drive,
     if (disk_open(disk, path, disk_model_find(drive->model), m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s: the volume %s, %s", recording_file(m->options->recording), drive->volume,
                                 m->error);
-    disk_set_rpm(*disk, drive->rpm);
     record_disk(m, drive, *disk);
     return 0;
 }
@@ -177,6 +187,11 @@ static int open_disk(struct machine *m, const struct topo_drive *drive, struct d
 {
     if (recording_is_replayed(m->options->recording))
         return open_recorded_disk(m, drive, disk);
+    *disk = disk_open_held(calls_of_disk(m, drive), disk_model_find(drive->model));
+    if (*disk) {
+        record_disk(m, drive, *disk);
+        return 0;
+    }
     const char *other = inputs_find(&m->inputs, drive->image);
 
     if (other)
@@ -185,7 +200,6 @@ static int open_disk(struct machine *m, const struct topo_drive *drive, struct d
     inputs_add(&m->inputs, drive->image, "the image of volume %s", drive->volume);
     if (disk_open(disk, drive->image, disk_model_find(drive->model), m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
-    disk_set_rpm(*disk, drive->rpm);
     record_disk(m, drive, *disk);
     return 0;
 }
@@ -566,6 +580,15 @@ int machine_build_rack(struct machine *m, bool io_nodes, const uint32_t *cycles_
     return 0;
 }
 
+/* For the machine that takes this one's place: the file may have been changed meanwhile. */
+static void keep_config(struct machine *m)
+{
+    if (!m->options->config || !debugger_travels(m))
+        return;
+    *m->options->config = m->config;
+    m->config = (struct machine_config){0};
+}
+
 /* The trace first: a trace that could not be written is an error of the run. */
 int machine_free(struct machine *m)
 {
@@ -575,6 +598,7 @@ int machine_free(struct machine *m)
     inside_end_signals();
     int written = tracing_close(m);
     free(m->traced);
+    keep_config(m);
     debugger_close(m);
     cores_close(m);
     checking_close(m);

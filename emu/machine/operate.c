@@ -550,7 +550,7 @@ void machine_start_models(struct machine *m)
         m->sched_ops.stands = checking_stands;
     if (m->options->far)
         rely_on_racks(m);
-    bool strict = m->options->strict || (m->options->gdb_goes_back && debugger_forward(m) == 0);
+    bool strict = m->options->strict || debugger_looks_at_all(m);
     m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, lookahead_cycles(m), strict, &m->sched_ops, m);
     rely_on_kernel(m);
     m->calls = m->options->statistics ? stats_calls_new(m->nodes) : NULL;
@@ -573,11 +573,17 @@ enum sched_end machine_run(struct machine *m, uint64_t limit_cycles)
     return sched_run(m->sched, limit_cycles);
 }
 
-void machine_settle(struct machine *m)
+enum sched_end machine_run_on(struct machine *m, uint64_t limit_cycles)
 {
     m->settles = true;
-    sched_run(m->sched, sched_now(m->sched));
+    enum sched_end end = sched_run(m->sched, limit_cycles);
     m->settles = false;
+    return end;
+}
+
+void machine_settle(struct machine *m)
+{
+    machine_run_on(m, sched_now(m->sched));
 }
 
 void machine_act_now(struct machine *m)

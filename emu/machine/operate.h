@@ -14,6 +14,8 @@
  * time. The caller may then call again. */
 enum sched_end machine_run(struct machine *m, uint64_t limit_cycles);
 
+/* Runs on to that time, whatever asks it to return. */
+enum sched_end machine_run_on(struct machine *m, uint64_t limit_cycles);
 /* Runs on to where virtual time is, whatever asks it to return: then the machine is as it is in every run that stops at
  * that time. */
 void machine_settle(struct machine *m);

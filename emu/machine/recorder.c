@@ -177,7 +177,7 @@ int recorder_begin(struct machine *m, const struct run_options *o)
     struct recording *r = m->options->recording;
     char error[ERROR_LINE_BYTES];
 
-    if (!recording_is_written(r))
+    if (!recording_is_written(r) || recording_is_kept(r))
         return 0;
     if (check_file(m, recording_file(r)) != 0)
         return -1;
@@ -197,7 +197,7 @@ int recorder_end(struct machine *m, int status)
     struct recording *r = m->options->recording;
     char error[ERROR_LINE_BYTES];
 
-    if (!recording_is_written(r) || !m->sched)
+    if (!recording_is_written(r) || recording_is_kept(r) || !m->sched)
         return 0;
     const struct job *j = front_first_job(m->front);
     json_t *end = json_pack("{s:i, s:I, s:b, s:I}", "status", status, "cycles", (json_int_t)sched_now(m->sched),

@@ -203,13 +203,29 @@ static void trace_signal(struct machine *m, int signal)
     tracing_say_end(m, TRACE_END_SIGNAL, sched_now(m->sched), text);
 }
 
+#define CATCH_UP_CYCLES 20000u /* 1 ms */
+
+/* gdb has gone back, and the host has seen more than this machine has done: it comes to where the run was, and ends
+ * there. */
+static void catch_up(struct run *r)
+{
+    const struct recording *kept = recording_of(r);
+    uint64_t cycles, more = 0;
+
+    if (!recording_is_kept(kept) || !recording_is_behind(kept, &cycles))
+        return;
+    debugger_drop(&r->machine, r->job);
+    while (recording_is_behind(kept, &cycles) && machine_run_on(&r->machine, cycles + more) == SCHED_LIMIT)
+        more += CATCH_UP_CYCLES;
+}
+
 /* The machine has paused somewhere. It runs on to where virtual time is, so that a replay, which runs to this limit,
  * finds it in the same state. */
 static void record_signal(struct run *r)
 {
     uint64_t now_cycles = sched_now(r->machine.sched);
 
-    if (!recording_is_written(recording_of(r)))
+    if (!recording_is_written(recording_of(r)) || recording_is_kept(recording_of(r)))
         return;
     machine_run(&r->machine, now_cycles);
     recording_note_signal(recording_of(r), &(struct recorded_signal){r->round, now_cycles, signals_asked(), false});
@@ -276,6 +292,7 @@ static bool goes_on(struct run *r, enum sched_end end)
         return false;
     r->signal_came = false;
     if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
+        catch_up(r);
         record_signal(r);
         recording_let_go(recording_of(r));
         comes = true;
@@ -348,6 +365,9 @@ static int conclude_recording(struct run *r, int status)
 /* What the machine's end means has been told, or will be, by the machine that takes its place. */
 static int leave(struct run *r)
 {
+    if (recording_is_kept(recording_of(r)))
+        recording_repeat(recording_of(r), sched_now(r->machine.sched));
+
     bool failed = r->machine.failed | (machine_free(&r->machine) != 0);
 
     signals_take_child(); /* those that machine_free has ended */

@@ -75,15 +75,17 @@ struct machine_options { /* they outlive the machine */
     double heartbeat_s;          /* seconds of the host between two lines about how far the machine is; 0: none */
     bool gdb;                    /* a program can be debugged, */
     uint16_t gdb_port;           /* on this port; 0: any free one */
+    uint32_t gdb_memory;         /* MB, at most, for going back in a run; 0: it cannot */
     struct stub **gdb_goes_back; /* it may go back, by further machines: where its stub is meanwhile; NULL: it cannot */
-    bool gdb_from_end;           /* and finds the program at the end of its run, */
-    uint64_t gdb_end_cycles;     /* which was known at that virtual time; 0: when is not known */
-    bool check;                  /* tells at the end what went wrong in silence (emu/watch/checking.h) */
-    const char *core_dir;        /* folder for core files; NULL: none */
-    const char *record;          /* the command line's file for a recording */
-    struct recording *recording; /* to write or to replay; NULL: none */
-    bool light;                  /* it gets no programs */
-    const char *machine_name;    /* in a replay: of the machine file; NULL: none */
+    struct machine_config *config; /* and where the machine file is, if the run is not of a recording; else NULL */
+    bool gdb_from_end;             /* and finds the program at the end of its run, */
+    uint64_t gdb_end_cycles;       /* which was known at that virtual time; 0: when is not known */
+    bool check;                    /* tells at the end what went wrong in silence (emu/watch/checking.h) */
+    const char *core_dir;          /* folder for core files; NULL: none */
+    const char *record;            /* the command line's file for a recording */
+    struct recording *recording;   /* to write or to replay; NULL: none */
+    bool light;                    /* it gets no programs */
+    const char *machine_name;      /* in a replay: of the machine file; NULL: none */
     const struct machine_far *far; /* NULL: all cabinets are on this host */
     bool kept_up;                  /* jobs come and go, and none waits for another's output; else the end of its one job
                                   * ends the machine */

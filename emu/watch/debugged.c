@@ -60,6 +60,21 @@ static void on_run_ahead(void *ctx, bool ahead)
     sched_keep_close(((struct machine *)ctx)->sched, !ahead);
 }
 
+static const char *on_no_return(void *ctx)
+{
+    const struct recording *r = ((struct machine *)ctx)->options->recording;
+
+    return recording_is_kept(r) ? recording_loss(r) : NULL;
+}
+
+static bool on_is_behind(void *ctx)
+{
+    const struct recording *r = ((struct machine *)ctx)->options->recording;
+    uint64_t cycles;
+
+    return recording_is_kept(r) && recording_is_behind(r, &cycles);
+}
+
 static uint8_t *on_memory(void *ctx, uint32_t node, size_t *bytes)
 {
     const struct machine *m = ctx;
@@ -139,6 +154,8 @@ const struct target_ops debugged_ops = {.nodes = on_nodes,
                                         .home = on_home,
                                         .now = on_now,
                                         .run_ahead = on_run_ahead,
+                                        .no_return = on_no_return,
+                                        .is_behind = on_is_behind,
                                         .origin = origin_find,
                                         .memory = on_memory,
                                         .memory_fd = on_memory_fd,

@@ -27,8 +27,16 @@ int debugger_open(struct machine *m)
     if (!m->stub)
         return machine_complain(m, "%s", m->error);
     if (m->options->gdb_goes_back)
-        stub_goes_back(m->stub, m->options->gdb_from_end, m->options->gdb_end_cycles, m->options->strict);
+        stub_goes_back(m->stub, &(struct stub_way_back){.from_end = m->options->gdb_from_end,
+                                                        .end_cycles = m->options->gdb_end_cycles,
+                                                        .closely = m->options->strict,
+                                                        .kept = recording_is_kept(m->options->recording)});
     return 0;
+}
+
+bool debugger_looks_at_all(const struct machine *m)
+{
+    return m->stub && m->options->gdb_goes_back && debugger_forward(m) == 0 && !stub_is_kept(m->stub);
 }
 
 int debugger_prepare(struct machine *m)
@@ -38,7 +46,7 @@ int debugger_prepare(struct machine *m)
     if (!area)
         return 0;
     m->harts.control->debug = SLOT_DEBUG_ASKED;
-    area->closely = m->options->gdb_goes_back && debugger_forward(m) == 0;
+    area->closely = debugger_looks_at_all(m);
     return debugged_find_symbol(m, "trap_entry", &area->trap_pc) | debugged_find_symbol(m, "trap_fault", &area->end_pc);
 }
 
@@ -50,7 +58,7 @@ uint64_t debugger_forward(const struct machine *m)
 void debugger_look(struct machine *m)
 {
     stub_look(m->stub, sched_latest_clock(m->sched));
-    if (debugger_forward(m) == 0)
+    if (debugger_looks_at_all(m))
         sched_be_strict(m->sched);
 }
 

@@ -16,6 +16,8 @@ int debugger_prepare(struct machine *m);
  * SCHED_LIMIT at that time, debugger_look begins to look at the nodes. */
 uint64_t debugger_forward(const struct machine *m);
 void debugger_look(struct machine *m);
+/* Returns true if the nodes are looked at before each instruction, for good. */
+bool debugger_looks_at_all(const struct machine *m);
 /* Connects the stub with the machine, whose models exist. */
 void debugger_attach(struct machine *m);
 

@@ -1,10 +1,12 @@
 # For suites in which gdb is driven by commands and its output judged; to be sourced after tests/shell.sh. `ncube` is
-# the command, `debugged` the program; the output of both is in run.out, run.err and gdb.out.
+# the command, `debugged` the program; the output of both is in run.out, run.err and gdb.out. `input` is the standard
+# input of ncube; if it is a pipe, our descriptor 4 is its other end.
+input=/dev/null
 
 # begin_gdb WORD...: starts that command of ncube's and waits until it waits for gdb. Sets run and port.
 begin_gdb() {
     rm -f run.out run.err
-    timeout 120 "$ncube" "$@" >run.out 2>run.err &
+    timeout 120 "$ncube" "$@" <"$input" >run.out 2>run.err 4>&- &
     run=$!
     await grep -qs 'waiting for gdb' run.err
     port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" run.err)

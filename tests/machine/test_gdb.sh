@@ -99,7 +99,7 @@ says "an unknown command of monitor" "^no monitor command 'nonsense'; try: monit
 # ---- There is no way back
 
 no_way='^ncube: this run is not recorded, so there is no way back; ncube run --record=FILE'
-begin -d 1 --
+begin --gdb-memory=0 -d 1 --
 gdb 'break add' 'continue' 'reverse-continue' 'reverse-stepi' 'monitor origin' 'monitor when' 'monitor goto 0.01' \
     'print k' 'delete' 'continue'
 end "no way back" 0 "sum 1"

@@ -1,0 +1,258 @@
+#!/bin/bash
+# Backwards in gdb, in a run that has not ended: what the host has put in, and has been given, is repeated up to where
+# the run has come, and goes on from there. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+. "$(dirname "$0")/gdb.sh"
+
+build=$(readlink -f "$1")
+ncube=$build/bin/ncube
+debugged=$build/guest/debugged
+cd "$scratch" || exit 1
+if ! command -v gdb-multiarch >/dev/null; then
+    skip "backwards in a run" "gdb-multiarch is not installed"
+    finish
+fi
+
+# ---- Places, registers and hits are those of a run that is looked at all the way; the trace is that without gdb
+
+places=('continue' 'info registers' 'reverse-stepi' 'info registers' 'watch total' 'reverse-continue' 'print total'
+    'backtrace' 'reverse-continue' 'info registers' 'delete' 'break work' 'reverse-continue' 'reverse-stepi'
+    'info registers' 'continue' 'continue' 'monitor when' 'delete' 'break receive' 'continue' 'finish'
+    'monitor origin' 'reverse-continue' 'info registers' 'monitor goto 0.001' 'continue' 'monitor time' 'delete'
+    'reverse-continue' 'reverse-stepi' 'stepi' 'stepi' 'reverse-stepi' 'continue' 'reverse-continue' 'continue' 'continue')
+"$ncube" run --trace=plain.trace -d 2 "$debugged" fault >plain.out 2>plain.err
+for sync in ahead strict; do
+    begin_gdb run --gdb --sync=$sync --trace=run.trace -d 2 "$debugged" fault
+    gdb "${places[@]}"
+    end "a fault, $sync" 1 "$(cat plain.out)"
+    check "a fault, $sync: errors" cmp plain.err <(grep -v 'waiting for gdb' run.err)
+    check "a fault, $sync: trace" cmp plain.trace run.trace
+    says "a fault, $sync: where" '^Thread 4 "node 3" received signal SIGSEGV'
+    grep -v -e 'Reading ' -e "$port" gdb.out >$sync.out
+done
+check "as with a look at all" cmp ahead.out strict.out
+
+begin_gdb run --gdb -d 1 "$debugged" stuck
+gdb 'continue' 'break receive' 'reverse-continue' 'print wanted' 'delete' 'continue' 'continue'
+end "a deadlock" 125 "sum 1"
+same "what is awaited" '$1 = 9' "$(after 'print wanted')"
+same "a deadlock is told again" 2 "$(grep -c '^ncube: deadlock' gdb.out)"
+
+# ---- What the host puts in, and gets
+
+cat >meets.c <<'END'
+#include <nself.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int turns;
+__attribute__((noinline)) void turn(int n)
+{
+    turns = n;
+}
+int main(void)
+{
+    int node, proc, host, dim, value = 0;
+    char line[80];
+
+    whoami(&node, &proc, &host, &dim);
+    for (int i = 1; i <= 4; i++) {
+        if (node == 0) {
+            FILE *log = fopen("/log", "a"), *volume = fopen("//df00/log", i == 1 ? "w" : "a");
+            if (!fgets(line, sizeof line, stdin))
+                snprintf(line, sizeof line, "nothing\n");
+            printf("%d %s", i, line);
+            fflush(stdout);
+            fprintf(log, "%d %s", i, line);
+            fprintf(volume, "%d %s", i, line);
+            value = fclose(log) + fclose(volume);
+        }
+        nsync(5);
+        turn(i);
+    }
+    FILE *log = fopen("/log", "r");
+    while (node == 0 && fgets(line, sizeof line, log))
+        printf("log %s", line);
+    if (node == 0)
+        printf("tmp %d\n", unlink("/tmp/none"));
+    return value;
+}
+END
+"$build/bin/ncc" -g -O1 -o meets meets.c || exit 1
+cp meets program
+cat >m.conf <<'END'
+dim = 1;
+front_end = { si = 0; };
+boards = ( { number = 0; io_nodes = ( { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
+END
+"$ncube" disk create -m m.conf 8M >/dev/null || exit 1
+cp df00.img new.img
+cp m.conf m.kept
+mkdir served
+debugged=./meets
+
+# a run without gdb, for comparisons
+"$ncube" run -m m.conf -d 1 --trace=plain.trace --serve served ./meets >plain.out < <(printf 'one\ntwo\nthree\n')
+same "without gdb" 0 $?
+mv served/log plain.log
+mv df00.img plain.img
+cp new.img df00.img
+mkfifo fifo
+
+begin_meets() { # OPTION...: with a new volume, and two lines of input
+    cp program meets
+    cp m.kept m.conf
+    cp new.img df00.img
+    rm -f served/log
+    exec 4<>fifo
+    begin_gdb run --gdb "$@" -m m.conf -d 1 --serve served ./meets
+    printf 'one\ntwo\n' >&4
+}
+
+# The program, its machine and its folder's other files may change meanwhile.
+input=fifo
+begin_meets --trace=run.trace
+gdb 'break turn if n == 2 && $_thread == 1' 'continue' 'shell rm meets m.conf; mv df00.img other.img' \
+    'shell cp run.out first.out; cp served/log first.log; cp other.img first.img' 'reverse-continue' 'print n' \
+    'delete' 'break turn if n == 1 && $_thread == 2' 'continue' 'print n' 'set var turns = 7' 'reverse-stepi' 'print $_thread' \
+    'shell cp run.out second.out; cp served/log second.log; cp other.img second.img' 'delete' \
+    'break turn if n == 3 && $_thread == 1' 'shell printf "three\n" >fifo' 'continue' 'print n' \
+    'shell cp run.out third.out' 'watch turns' 'reverse-continue' 'reverse-continue' 'print n' 'delete' 'detach'
+exec 4>&-
+mv other.img df00.img
+end "the host's part" 0 "$(cat plain.out)"
+same "what has been seen outside is not changed" 1 "$(after 'set var turns = 7' | grep -c '^Cannot access memory')"
+same "what is printed, by then" "1 one 2 two" "$(xargs <first.out)"
+for what in out log img; do
+    check "going back changes nothing outside: $what" cmp first.$what second.$what
+done
+same "and what comes next is new" "1 one 2 two 3 three" "$(xargs <third.out)"
+check "the host's part: file" cmp plain.log served/log
+check "the host's part: volume" cmp plain.img df00.img
+check "the host's part: trace" cmp plain.trace run.trace
+# ---- Its ends: at a place in the past, the run comes to where it was, and ends there
+
+ends_there() { # NAME STATUS
+    exec 4>&-
+    wait "$run"
+    same "$1: status" "$2" $?
+    same "$1: output" "1 one 2 two" "$(xargs <run.out)"
+    same "$1: file" "1 one 2 two" "$(xargs <served/log)"
+    same "$1: the volume is sound" 0 "$(e2fsck -fn df00.img >/dev/null 2>&1; echo $?)"
+    same "$1: and has it" "1 one 2 two" "$("$ncube" disk get -m m.kept //df00/log - | xargs)"
+}
+
+there=('break turn if n == 2 && $_thread == 1' 'continue' 'delete' 'break turn if n == 1 && $_thread == 1'
+    'reverse-continue' 'print n')
+begin_meets
+gdb "${there[@]}" 'kill'
+same "it was in the past" '$1 = 1' "$(after 'print n')"
+ends_there "kill" 1
+begin_meets
+gdb "${there[@]}" "shell kill -INT $(pgrep -P "$run")"
+ends_there "SIGINT" 130
+
+input=/dev/null
+debugged=$build/guest/debugged
+
+begin_pass() { # in which another machine begins
+    begin_gdb run --gdb -d 1 "$debugged"
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    ask '?' >/dev/null
+    ncube_pid=$(pgrep -P "$run")
+    before=$(pgrep -P "$ncube_pid")
+    printf '$bc#c5' >&3
+    for ((i = 0; i < 600; i++)); do
+        qemus=$(pgrep -P "$ncube_pid")
+        [ -z "$qemus" ] || [ "$qemus" = "$before" ] || break
+        sleep 0.01
+    done
+    check "a pass has begun" [ "$qemus" != "$before" ]
+}
+
+leaves() { # NAME STATUS: nothing is left
+    wait "$run"
+    same "$1: status" "$2" $?
+    for qemu in $qemus; do
+        await [ ! -e "/proc/$qemu" ]
+    done
+}
+
+begin_pass
+kill -TERM "$ncube_pid"
+leaves "SIGTERM" 143
+exec 3>&-
+begin_pass
+kill -KILL "$ncube_pid"
+leaves "SIGKILL" 137
+exec 3>&-
+
+# ---- Where gdb interrupts a program that computes
+
+begin_gdb run --gdb -d 1 "$debugged" loop
+exec 3<>"/dev/tcp/127.0.0.1/$port"
+ask '?' >/dev/null
+printf '$c#63' >&3
+read -r -t 30 -N 1 <&3
+sleep 0.5
+printf '\3' >&3
+IFS= read -r -t 30 -d '#' reply <&3
+same "it stops" '$T02thread:' "${reply%[12];}"
+read -r -t 30 -N 2 <&3
+ask Hc1 >/dev/null
+same "and steps back" "T05thread:1;" "$(ask bs)"
+same "again" "T05thread:1;" "$(ask bs)"
+ask k >/dev/null &
+wait "$!"
+exec 3>&-
+wait "$run"
+same "a loop is ended" 1 $?
+
+# ---- What is no part of the run, and too much of it
+
+begin_gdb run --gdb -d 1 "$debugged"
+gdb 'break collect' 'continue' 'set var total = 5' 'reverse-continue' 'print total' 'monitor goto 0.001' 'delete' \
+    'continue'
+end "memory" 0 "sum 1"
+same "what gdb has written leads no way back" 2 \
+    "$(grep -c '^ncube: there is no way back: gdb has written to memory' gdb.out)"
+same "but holds" '$1 = 5' "$(after 'print total')"
+
+begin_gdb run --gdb --gdb-memory=0 -d 1 "$debugged"
+gdb 'reverse-continue' 'continue'
+end "without memory" 0 "sum 1"
+says "there is no way back" '^ncube: this run is not recorded, so there is no way back'
+
+head -c 3000000 /dev/zero >served/large
+cat >large.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+static char part[30000];
+static volatile long sum;
+__attribute__((noinline)) void done(long n)
+{
+    sum = n;
+}
+int main(void)
+{
+    int fd = open("/large", O_RDONLY);
+    for (long i = 0, n; (n = read(fd, part, sizeof part)) > 0; i++)
+        part[0] = (char)i, pwrite(open("/out", O_RDWR | O_CREAT, 0666), part, sizeof part, 0);
+    done(1);
+    return 0;
+}
+END
+"$build/bin/ncc" -g -O1 -o large large.c || exit 1
+debugged=./large
+head -c 3000000 /dev/urandom >served/large
+begin_gdb run --gdb --gdb-memory=1 --serve served ./large
+gdb 'break done' 'continue' 'reverse-continue' 'continue'
+end "too much" 0 ""
+says "is said" '^ncube: there is no way back: going back would take more than 1 MB of memory; --gdb-memory=MB'
+begin_gdb run --gdb --serve served ./large
+gdb 'break done' 'continue' 'reverse-continue' 'continue' 'print n' 'continue'
+end "but not for the default" 0 ""
+same "is said" '$1 = 1' "$(after 'print n')"
+
+finish
