@@ -1,6 +1,6 @@
 /*
- * What a drive's image was while another machine writes the same blocks once more, because gdb goes back in the run. The
- * image has what the furthest machine has written, and is left alone until a machine has come as far as that.
+ * What a drive's image was while another machine writes the same blocks once more, because gdb goes back in the run.
+ * The image has what the furthest machine has written, and is left alone until a machine has come as far as that.
  *
  *   read     of what this machine has written:  from `again`
  *            of what the image had before:      from `before`

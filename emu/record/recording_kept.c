@@ -1,4 +1,4 @@
-/* A recording that is kept in memory, for a run in which gdb goes back: it is given again as often as the run begins. */
+/* A recording that is kept in memory, for a run in which gdb goes back: it is given again whenever the run begins. */
 #include <string.h>
 #include <sys/mman.h>
 

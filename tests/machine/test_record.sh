@@ -139,7 +139,7 @@ printf 'one\ntwo\nstop\nsecret\n' >in
 record "words, input, files" 8 -d 2 --serve data ./reads a "b c" $'\xff' <in
 rm data/in data/out0
 replay "words, input, files" 8
-check "words, input, files: user code runs ahead in the replay, too" grep -q '"grants_ahead": [1-9]' elsewhere/stats.json
+check "words, input, files: user code runs ahead, too" grep -q '"grants_ahead": [1-9]' elsewhere/stats.json
 "$ncube" record show run.ncr >show
 check "show: the command" grep -qa '^command      ./reads a b c ' show
 check "show: the input's bytes" grep -qE '^ +13 +13  input$' show

@@ -20,7 +20,8 @@ places=('continue' 'info registers' 'reverse-stepi' 'info registers' 'watch tota
     'backtrace' 'reverse-continue' 'info registers' 'delete' 'break work' 'reverse-continue' 'reverse-stepi'
     'info registers' 'continue' 'continue' 'monitor when' 'delete' 'break receive' 'continue' 'finish'
     'monitor origin' 'reverse-continue' 'info registers' 'monitor goto 0.001' 'continue' 'monitor time' 'delete'
-    'reverse-continue' 'reverse-stepi' 'stepi' 'stepi' 'reverse-stepi' 'continue' 'reverse-continue' 'continue' 'continue')
+    'reverse-continue' 'reverse-stepi' 'stepi' 'stepi' 'reverse-stepi' 'continue' 'reverse-continue' 'continue'
+    'continue')
 "$ncube" run --trace=plain.trace -d 2 "$debugged" fault >plain.out 2>plain.err
 for sync in ahead strict; do
     begin_gdb run --gdb --sync=$sync --trace=run.trace -d 2 "$debugged" fault
@@ -84,7 +85,8 @@ cp meets program
 cat >m.conf <<'END'
 dim = 1;
 front_end = { si = 0; };
-boards = ( { number = 0; io_nodes = ( { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
+boards = ( { number = 0; io_nodes = (
+    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
 END
 "$ncube" disk create -m m.conf 8M >/dev/null || exit 1
 cp df00.img new.img
@@ -115,7 +117,8 @@ input=fifo
 begin_meets --trace=run.trace
 gdb 'break turn if n == 2 && $_thread == 1' 'continue' 'shell rm meets m.conf; mv df00.img other.img' \
     'shell cp run.out first.out; cp served/log first.log; cp other.img first.img' 'reverse-continue' 'print n' \
-    'delete' 'break turn if n == 1 && $_thread == 2' 'continue' 'print n' 'set var turns = 7' 'reverse-stepi' 'print $_thread' \
+    'delete' 'break turn if n == 1 && $_thread == 2' 'continue' 'print n' 'set var turns = 7' 'reverse-stepi' \
+    'print $_thread' \
     'shell cp run.out second.out; cp served/log second.log; cp other.img second.img' 'delete' \
     'break turn if n == 3 && $_thread == 1' 'shell printf "three\n" >fifo' 'continue' 'print n' \
     'shell cp run.out third.out' 'watch turns' 'reverse-continue' 'reverse-continue' 'print n' 'delete' 'detach'
