@@ -369,7 +369,7 @@ static struct debug_hart *home_of(const struct target *t, uint32_t node)
 
 static void seek(struct debug_hart *d, uint64_t cycles, enum debug_seek stops)
 {
-    d->hits = 0;
+    d->hits = d->hit_breaks = 0;
     d->seek_stops = stops;
     __atomic_store_n(&d->seek, cycles, __ATOMIC_SEQ_CST);
 }
@@ -473,6 +473,15 @@ size_t target_hits(const struct target *t, struct target_hit **list, struct targ
             *lost = first->place;
     }
     qsort(*list, n, sizeof **list, compare_hits);
+    return n;
+}
+
+uint64_t target_count_hits(const struct target *t, uint32_t watcher, bool only)
+{
+    uint64_t n = 0;
+
+    for (uint32_t node = 0; node < t->ops->nodes(t->ctx); node++)
+        n += node == watcher ? home_of(t, node)->hits : only ? 0 : home_of(t, node)->hit_breaks;
     return n;
 }
 

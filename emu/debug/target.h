@@ -147,6 +147,9 @@ struct target_hit {
     uint64_t watch, pc;
 };
 size_t target_hits(const struct target *t, struct target_hit **list, struct target_place *lost);
+/* Returns how many there were since the seek began, kept or not: all of the node `watcher`, and the breakpoints of the
+ * others, unless it is the `only` one. */
+uint64_t target_count_hits(const struct target *t, uint32_t watcher, bool only);
 
 /* ---- Stopping and going on ---- */
 

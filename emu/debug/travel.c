@@ -81,21 +81,15 @@ static bool has_scan(const struct travel *v)
     return v->pass == TRAVEL_FIND && v->closely > v->from;
 }
 
-/* Where user code does not run ahead, each place is a clock that it has in every run. */
-static void scan(const struct travel *v, struct target *t)
-{
-    if (v->scans)
-        target_pace(t, NULL);
-    target_scan(t, &v->place);
-}
-
 void travel_prepare(struct travel *v, struct target *t)
 {
     v->scans = v->from == 0;
     if (!has_scan(v))
         return;
     target_copy_breaks(t, v->breaks);
-    scan(v, t);
+    if (v->scans)
+        target_pace(t, NULL);
+    target_scan(t, &v->place);
 }
 
 bool travel_next_stage(struct travel *v, struct target *t)
@@ -103,8 +97,8 @@ bool travel_next_stage(struct travel *v, struct target *t)
     bool last = v->scans || !has_scan(v);
 
     v->scans = true;
-    if (!last)
-        scan(v, t);
+    if (!last) /* where user code does not run ahead, each place is a clock that it has in every run */
+        target_pace(t, NULL);
     return last;
 }
 
@@ -178,7 +172,7 @@ static void choose(struct travel *v, const struct target *t, enum travel_pass pa
     keep(&v->held, t);
     if (!v->breaks)
         keep(&v->breaks, t);
-    v->at_begin = v->calls = v->returns = v->missed = false;
+    v->at_begin = v->calls = v->returns = v->missed = v->around = false;
     v->wish = WISH_NONE;
     v->pass = pass;
     v->place = *p;
@@ -271,6 +265,7 @@ void travel_back(struct travel *v, const struct target *t, uint32_t node, uint32
     choose(v, t, TRAVEL_FIND, &p);
     v->watcher = watcher;
     v->only = only;
+    v->sought = p;
     choose_hit(v, &p);
 }
 
@@ -309,26 +304,67 @@ void travel_start(struct travel *v, struct target *t)
         target_seek_all(t, &v->place, v->pass == TRAVEL_ALL);
 }
 
+/* Notes the last hit before the part that the pass has looked at. */
+static void take_rough_hits(struct travel *v, const struct target *t)
+{
+    bool counted = has_scan(v) || v->closely == 0;
+
+    v->counted = counted ? target_count_hits(t, v->watcher, v->only) : UINT64_MAX;
+    if (v->around)
+        return;
+    v->rough_hits = v->counted;
+    v->rough_cycles = 0;
+    for (size_t i = 0; counted && v->lost.cycles < v->from && i < v->hits; i++)
+        if (counts(v, &v->hit[i]) && v->hit[i].place.cycles < v->from)
+            v->rough_cycles = v->hit[i].place.cycles;
+}
+
 static void take_hits(struct travel *v, const struct target *t)
 {
     forget_hits(v);
     v->hits = target_hits(t, &v->hit, &v->lost);
+    take_rough_hits(v, t);
     v->known = v->place;
     v->found_from = v->from;
     if (v->lost.cycles < v->from)
         v->lost = (struct target_place){v->from, UINT32_MAX};
 }
 
+static void look_around(struct travel *v)
+{
+    uint64_t end_cycles = v->rough_cycles + 2 * WINDOW_CYCLES, part = v->sought.cycles / FIND_PART;
+
+    if (end_cycles < v->place.cycles)
+        v->place.cycles = end_cycles;
+    v->around = true;
+    look_for_hits(v, v->place.cycles - v->rough_cycles + (part > WINDOW_CYCLES ? part : WINDOW_CYCLES));
+}
+
+static void look_at_more(struct travel *v)
+{
+    uint64_t looked = v->sought.cycles - v->from;
+
+    v->place = v->sought;
+    v->around = false;
+    look_for_hits(v, looked * FIND_GROWS);
+}
+
 /* The hits before the place have been looked for. */
 static void go_to_hit(struct travel *v)
 {
+    bool last = !v->around || (v->counted == v->rough_hits && v->counted != UINT64_MAX);
+
     if (v->returns) {
         v->pass = TRAVEL_TO;
         v->place = v->present;
         v->missed = false;
         look_before_place(v);
-    } else if (!choose_hit(v, &v->place) && v->from > 0) {
-        look_for_hits(v, (v->place.cycles - v->from) * FIND_GROWS);
+    } else if (last && choose_hit(v, &v->place)) {
+        return;
+    } else if (!v->around && v->rough_cycles > 0) {
+        look_around(v);
+    } else if (v->around || (v->from > 0 && v->rough_hits > 0)) {
+        look_at_more(v);
     } else if (v->pass == TRAVEL_FIND) {
         seek_begin(v);
     }

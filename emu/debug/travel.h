@@ -5,7 +5,8 @@
  *   one instruction back     the trail has it (trail.h)                                        none
  *                            or the place is known (debug_area.h: before)                      TO the place
  *   back to a breakpoint     FIND: all nodes run to the present place, and note their hits;    TO the last one
- *   or watchpoint            if they are known from the last FIND, that pass is left out
+ *   or watchpoint            if they are known from the last FIND, that pass is left out;
+ *                            if there was none in its last part, FIND around the last one before
  *   nothing is before        BEGIN: the program's first node stops at its entry
  *   to a time                ALL: each node stops at its first instruction that is not before it
  *   to the end               END: the nodes run to the first fault, or until nothing moves any more
@@ -13,9 +14,11 @@
  * Passes from the beginning, not undone steps: QEMU's plugins cannot write registers. A pass first goes forward, as a
  * run without gdb: user code runs ahead, and nobody looks at instructions; up to `from`, shortly before what is sought.
  * From there on the nodes are in the same places in every run, and all their places are noted. A FIND looks at a part
- * before the present place, and if there is no hit, another one looks at a longer part: without
- * running ahead, but only at breakpoints and accesses to what is watched, which the plugin knows before it translates
- * the program.
+ * before the present place: without running ahead, but only at breakpoints and accesses to what is watched, which the
+ * plugin knows before it translates the program. So hits before that part are noted, too, at a rough clock, since user
+ * code has run ahead of its interrupts; but they can be counted. Another FIND looks at a part around the last one: it
+ * is the last one in fact if as many were counted up to the part's end. If not, a longer part before the present place
+ * is looked at.
  */
 #pragma once
 
@@ -49,16 +52,21 @@ struct travel {
     struct debug_area *breaks; /* those of its last command to go on, or back; NULL: none */
     struct target_hit *hit;    /* of the last FIND, in order; NULL: there was none, or its breakpoints were others */
     size_t hits;
-    struct target_place known; /* it has all of them up to here, but that */
-    struct target_place lost;  /* those up to here have been lost, or not looked for */
-    uint64_t from;             /* the present pass has noted nothing before, */
-    uint64_t closely;          /* and has not looked at each instruction before; 0: it has looked at all */
-    bool scans;                /* it has come to `from` */
-    enum travel_pass made;     /* the nodes stand where this pass has led them; TRAVEL_NOT: they have gone on since */
-    uint64_t found_from;       /* `from` of the last FIND */
-    bool always;               /* each pass looks at all */
-    bool kept;                 /* the run is kept as it goes on (stub.h): its first machine has looked at nothing */
-    bool missed;               /* a pass has found its nodes beyond the place, so this one looks at all */
+    struct target_place known;  /* it has all of them up to here, but that */
+    struct target_place lost;   /* those up to here have been lost, or not looked for */
+    uint64_t from;              /* the present pass has noted nothing before, */
+    uint64_t closely;           /* and has not looked at each instruction before; 0: it has looked at all */
+    bool scans;                 /* it has come to `from` */
+    enum travel_pass made;      /* the nodes stand where this pass has led them; TRAVEL_NOT: they have gone on since */
+    uint64_t found_from;        /* `from` of the last FIND */
+    struct target_place sought; /* hits before this, which were counted: */
+    uint64_t rough_hits;        /* so many; UINT64_MAX: they were not counted; */
+    uint64_t rough_cycles;      /* the last at about this time; 0: that is not known */
+    bool around;                /* the pass looks around that one, */
+    uint64_t counted;           /* and has counted so many */
+    bool always;                /* each pass looks at all */
+    bool kept;                  /* the run is kept as it goes on (stub.h): its first machine has looked at nothing */
+    bool missed;                /* a pass has found its nodes beyond the place, so this one looks at all */
 };
 
 void travel_free(struct travel *v);

@@ -96,6 +96,7 @@ struct debug_hart {
     uint64_t at_pc;              /* one before it; 0: none. And the address of the last one */
     uint32_t in_front;           /* it is in front of another one, at the begin of a block */
     uint32_t traps;              /* how often the kernel has taken the place of user code; may wrap */
+    uint64_t hit_breaks;         /* of hits, those of breakpoints */
     uint64_t hits;               /* since the seek began, */
     struct debug_hit hit[DEBUG_HITS]; /* the last of them, each at its number modulo DEBUG_HITS */
     struct debug_registers now;       /* at its last stop, by the debugger or in its slot */

@@ -73,6 +73,7 @@ static bool watch_is_told(const struct debug_hart *d, bool user)
 static void note_hit(struct debug_hart *d, enum debug_why why, uint64_t watch)
 {
     d->hit[d->hits % DEBUG_HITS] = (struct debug_hit){.cycles = d->at, .watch = watch, .pc = d->at_pc, .why = why};
+    d->hit_breaks += why == DEBUG_BREAK;
     __atomic_store_n(&d->hits, d->hits + 1, __ATOMIC_SEQ_CST);
 }
 
