@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
 #include "emu/debug/commands.h"
@@ -51,6 +52,8 @@ struct stub {
     bool stuck;                  /* and has been told that nothing moves any more */
     struct target_event entered; /* STUB_WAITING: the stop at the entry */
     uint64_t fault_pc;
+    uint64_t let_go_ns, ran_ns; /* by the host's clock: when the nodes last went on, and how long they had run before */
+    bool runs_all;              /* then no node was held, nor made a step */
     void (*entered_say)(void *ctx);
     void *ctx;
 };
@@ -188,10 +191,23 @@ static void let_go(struct stub *s)
     }
     target_release_ended(&s->target);
     target_pace(&s->target, s->session.go);
-    for (uint32_t node = 0; node < nodes; node++)
+    s->runs_all = true;
+    for (uint32_t node = 0; node < nodes; node++) {
         target_let_go(&s->target, node, &s->session.go[node]);
+        s->runs_all = s->runs_all && s->session.go[node].how == TARGET_RUN;
+    }
     s->awaits = true;
     s->state = STUB_RUNNING;
+    s->let_go_ns = host_ns(CLOCK_MONOTONIC);
+}
+
+/* How long the nodes have taken to where they go on now. */
+static void note_way(struct stub *s)
+{
+    uint64_t now_ns = host_ns(CLOCK_MONOTONIC);
+
+    s->ran_ns += now_ns - s->let_go_ns;
+    s->let_go_ns = now_ns;
 }
 
 static void leave(struct stub *s)
@@ -384,7 +400,10 @@ static bool listen_to_gdb(struct stub *s)
         target_hold_all(&s->target);
         return true;
     }
-    if (s->fd < 0 || (s->state != STUB_RUNNING && s->state != STUB_SEEKING) || !socket_is_readable(s->fd))
+    bool ahead = s->state == STUB_FORWARD && s->travel.pass == TRAVEL_AHEAD,
+         runs = s->state == STUB_RUNNING || s->state == STUB_SEEKING || ahead;
+
+    if (s->fd < 0 || !runs || !socket_is_readable(s->fd))
         return false;
     if (!receive(s)) {
         gdb_gone(s);
@@ -392,6 +411,11 @@ static bool listen_to_gdb(struct stub *s)
     }
     if (!is_broken_off(s))
         return false;
+    if (ahead) {
+        travel_stay(&s->travel, &s->target);
+        leave(s);
+        return true;
+    }
     s->travel.pass = TRAVEL_NOT;
     s->state = STUB_HALTING;
     target_end_seek(&s->target);
@@ -409,6 +433,8 @@ static void stop_without_event(struct stub *s, const char *why)
 
 static void tell_stop(struct stub *s)
 {
+    if (s->state == STUB_RUNNING)
+        note_way(s);
     s->state = STUB_STOPPED;
     if (s->travel.kept && s->target.ahead) /* interrupts that are handled later have come before */
         target_forget_places(&s->target, NULL);
@@ -523,6 +549,48 @@ static bool stand(struct stub *s, uint32_t running)
     return true;
 }
 
+/* ---- Far ahead ---- */
+
+#define AHEAD_NS 1000000000u /* of the host's time without user code that runs ahead, until it pays to begin anew */
+
+/* Breakpoints keep user code from running ahead. If none stops a node for as long as it takes to come here, another
+ * machine runs ahead to the next hit. */
+static bool goes_ahead(struct stub *s)
+{
+    const struct debug_area *a = s->target.area;
+    uint64_t stretch_ns = host_ns(CLOCK_MONOTONIC) - s->let_go_ns;
+
+    if (!s->goes_back || s->travel.always || s->session.changed || !s->runs_all || a->breaks == 0 || a->watches > 0 ||
+        target_stopped(&s->target) > 0 || stretch_ns < AHEAD_NS + s->ran_ns)
+        return false;
+    if (s->target.ops->no_return && s->target.ops->no_return(s->target.ctx))
+        return false;
+    travel_ahead(&s->travel, &s->target);
+    leave(s);
+    return true;
+}
+
+/* The machine that has run ahead is at the next hit, or where none comes any more. */
+static bool has_come(struct stub *s, bool ends)
+{
+    if (!travel_has_come(&s->travel, &s->target, ends))
+        return false;
+    leave(s);
+    return true;
+}
+
+/* Shortly before it: as after `continue`. */
+static void go_on(struct stub *s)
+{
+    target_look_closely(&s->target, !s->travel.kept);
+    target_watch_faults(&s->target, s->fault_pc);
+    travel_start(&s->travel, &s->target);
+    target_pace(&s->target, s->session.go);
+    note_way(s);
+    s->awaits = true;
+    s->state = STUB_RUNNING;
+}
+
 bool stub_turn(struct stub *s, uint32_t running)
 {
     if (listen_to_gdb(s))
@@ -530,14 +598,18 @@ bool stub_turn(struct stub *s, uint32_t running)
     switch (s->state) {
     case STUB_IDLE:
     case STUB_LEAVING:
-    case STUB_FORWARD:
         return false;
+    case STUB_FORWARD:
+        return s->travel.pass == TRAVEL_AHEAD && has_come(s, target_stopped(&s->target) > 0);
     case STUB_WAITING:
         wait_for_gdb(s);
         return true;
     case STUB_STOPPED:
         serve(s);
         return true;
+    case STUB_RUNNING:
+        if (goes_ahead(s))
+            return true; /* fall through */
     default:
         return target_stopped(&s->target) == running && stand(s, running);
     }
@@ -566,6 +638,7 @@ uint64_t stub_forward(const struct stub *s)
 static void seek(struct stub *s)
 {
     s->state = STUB_SEEKING;
+    note_way(s);
     target_look_closely(&s->target, true);
     target_pace(&s->target, NULL);
     target_watch_faults(&s->target, s->fault_pc);
@@ -588,6 +661,8 @@ void stub_look(struct stub *s, uint64_t latest_cycles)
         return;
     if (travel_is_beyond(&s->travel, latest_cycles))
         miss(s);
+    else if (s->travel.pass == TRAVEL_ON)
+        go_on(s);
     else if (travel_next_stage(&s->travel, &s->target))
         seek(s);
 }
@@ -599,6 +674,8 @@ bool stub_travels(const struct stub *s)
 
 bool stub_stuck(struct stub *s)
 {
+    if (s->state == STUB_FORWARD && s->travel.pass == TRAVEL_AHEAD)
+        return has_come(s, true);
     if (s->state == STUB_FORWARD) {
         miss(s);
         return true;
@@ -647,10 +724,18 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
     s->entered_say = say;
     s->ctx = ctx;
     s->stuck = false;
+    s->ran_ns = 0;
+    s->let_go_ns = host_ns(CLOCK_MONOTONIC);
+    if (s->travel.pass == TRAVEL_AHEAD)
+        target_watch_faults(&s->target, fault_pc);
     target_await_program(&s->target);
-    if (s->travel.closely > 0) {
+    if (s->travel.closely > 0 || s->travel.pass == TRAVEL_AHEAD) {
         s->state = STUB_FORWARD;
         travel_prepare(&s->travel, &s->target);
+        return;
+    }
+    if (s->travel.pass == TRAVEL_ON) {
+        go_on(s);
         return;
     }
     target_pace(&s->target, NULL);
@@ -677,6 +762,10 @@ void stub_drop(struct stub *s)
 void stub_end(struct stub *s, int status)
 {
     s->begun = false;
+    if (s->state == STUB_FORWARD && s->travel.pass == TRAVEL_AHEAD) {
+        has_come(s, true);
+        return;
+    }
     if (s->state == STUB_FORWARD) {
         miss(s);
         return;

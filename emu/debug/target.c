@@ -369,7 +369,7 @@ static struct debug_hart *home_of(const struct target *t, uint32_t node)
 
 static void seek(struct debug_hart *d, uint64_t cycles, enum debug_seek stops)
 {
-    d->hits = d->hit_breaks = 0;
+    d->hits = d->hit_breaks = d->first_hit = 0;
     d->seek_stops = stops;
     __atomic_store_n(&d->seek, cycles, __ATOMIC_SEQ_CST);
 }
@@ -474,6 +474,34 @@ size_t target_hits(const struct target *t, struct target_hit **list, struct targ
     }
     qsort(*list, n, sizeof **list, compare_hits);
     return n;
+}
+
+void target_await_hits(struct target *t, uint64_t cycles)
+{
+    const struct target_place never = {UINT64_MAX, 0};
+
+    for (uint32_t node = 0; node < t->ops->nodes(t->ctx); node++)
+        home_of(t, node)->awaited = cycles;
+    t->area->placed = 1;
+    seek_each(t, &never, SEEK_FAULTS);
+}
+
+uint64_t target_first_hit(const struct target *t)
+{
+    uint64_t first = 0;
+
+    for (uint32_t node = 0; node < t->ops->nodes(t->ctx); node++) {
+        uint64_t cycles = __atomic_load_n(&home_of(t, node)->first_hit, __ATOMIC_SEQ_CST);
+
+        if (cycles > 0 && (first == 0 || cycles < first))
+            first = cycles;
+    }
+    return first;
+}
+
+void target_pass(struct target *t, const struct target_place *p)
+{
+    seek_each(t, p, SEEK_PASSES);
 }
 
 uint64_t target_count_hits(const struct target *t, uint32_t watcher, bool only)

@@ -147,6 +147,13 @@ struct target_hit {
     uint64_t watch, pc;
 };
 size_t target_hits(const struct target *t, struct target_hit **list, struct target_place *lost);
+/* Nodes stop for faults only. Hits of breakpoints, which the plugin knows before it translates the program, are noted:
+ * target_first_hit returns the time of the first one at or after `cycles`; 0: there was none yet. It is rough where
+ * user code runs ahead. */
+void target_await_hits(struct target *t, uint64_t cycles);
+uint64_t target_first_hit(const struct target *t);
+/* Breakpoints hold nobody before that place. */
+void target_pass(struct target *t, const struct target_place *p);
 /* Returns how many there were since the seek began, kept or not: all of the node `watcher`, and the breakpoints of the
  * others, unless it is the `only` one. */
 uint64_t target_count_hits(const struct target *t, uint32_t watcher, bool only);

@@ -71,8 +71,12 @@ static void look_for_hits(struct travel *v, uint64_t cycles)
         v->closely = last;
 }
 
+#define NEVER (UINT64_MAX - 1)
+
 uint64_t travel_stage(const struct travel *v)
 {
+    if (v->pass == TRAVEL_AHEAD)
+        return NEVER;
     return v->from > 0 && !v->scans ? v->from : v->closely;
 }
 
@@ -83,6 +87,10 @@ static bool has_scan(const struct travel *v)
 
 void travel_prepare(struct travel *v, struct target *t)
 {
+    if (v->pass == TRAVEL_AHEAD) {
+        target_copy_breaks(t, v->breaks);
+        target_await_hits(t, v->place.cycles > WINDOW_CYCLES ? v->place.cycles - WINDOW_CYCLES : 0);
+    }
     v->scans = v->from == 0;
     if (!has_scan(v))
         return;
@@ -111,6 +119,10 @@ bool travel_sees(const struct travel *v, const struct target *t, uint32_t node)
 
 void travel_miss(struct travel *v)
 {
+    if (v->pass == TRAVEL_ON) { /* from there on, the nodes go on without a place that is sought */
+        look_from(v, v->from, 16 * WINDOW_CYCLES);
+        return;
+    }
     v->from = v->closely = 0;
     v->missed = true;
 }
@@ -246,6 +258,32 @@ void travel_to_wish(struct travel *v, const struct target *t)
     v->calls = calls;
 }
 
+void travel_ahead(struct travel *v, const struct target *t)
+{
+    const struct target_place now = {t->ops->now(t->ctx), 0};
+
+    choose(v, t, TRAVEL_AHEAD, &now);
+}
+
+void travel_stay(struct travel *v, const struct target *t)
+{
+    const struct target_place now = {t->ops->now(t->ctx), 0};
+
+    choose(v, t, TRAVEL_ALL, &now);
+}
+
+/* Hits that come later in virtual time may be noted sooner, but none before what has taken effect. */
+bool travel_has_come(struct travel *v, const struct target *t, bool ends)
+{
+    uint64_t first = target_first_hit(t), now = t->ops->now(t->ctx);
+
+    if (!ends && (first == 0 || now < first))
+        return false;
+    v->pass = TRAVEL_ON;
+    look_from(v, first > 0 && first < now ? first : now, 2 * WINDOW_CYCLES);
+    return true;
+}
+
 /* Where gdb has interrupted the nodes, or nothing moves any more, others may be beyond the node that is shown. */
 static struct target_place present_place(const struct target *t, uint32_t node)
 {
@@ -293,6 +331,13 @@ void travel_start(struct travel *v, struct target *t)
 
     if (v->pass == TRAVEL_END)
         return;
+    if (v->pass == TRAVEL_ON) {
+        target_copy_breaks(t, v->breaks);
+        if (v->from <= v->place.cycles)
+            target_pass(t, &v->place);
+        v->pass = TRAVEL_NOT;
+        return;
+    }
     if (has_scan(v)) {
         target_seek_on(t);
         return;

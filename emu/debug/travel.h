@@ -10,6 +10,8 @@
  *   nothing is before        BEGIN: the program's first node stops at its entry
  *   to a time                ALL: each node stops at its first instruction that is not before it
  *   to the end               END: the nodes run to the first fault, or until nothing moves any more
+ *   on to a breakpoint       AHEAD: user code runs ahead, to about the first hit after the     ON from shortly before,
+ *   that is far away         present place                                                     as after `continue`
  *
  * Passes from the beginning, not undone steps: QEMU's plugins cannot write registers. A pass first goes forward, as a
  * run without gdb: user code runs ahead, and nobody looks at instructions; up to `from`, shortly before what is sought.
@@ -28,7 +30,7 @@
 
 #include "emu/debug/target.h"
 
-enum travel_pass { TRAVEL_NOT, TRAVEL_BEGIN, TRAVEL_FIND, TRAVEL_TO, TRAVEL_ALL, TRAVEL_END };
+enum travel_pass { TRAVEL_NOT, TRAVEL_BEGIN, TRAVEL_FIND, TRAVEL_TO, TRAVEL_ALL, TRAVEL_END, TRAVEL_AHEAD, TRAVEL_ON };
 
 enum travel_wish { /* what gdb's next command to go on, or back, is to do instead */
                    WISH_NONE,
@@ -99,6 +101,14 @@ void travel_miss(struct travel *v);
 bool travel_is_beyond(const struct travel *v, uint64_t latest_cycles);
 /* The pass END: how the run ends is known at that time; 0: it is not known when. */
 void travel_to_end(struct travel *v, uint64_t end_cycles);
+
+/* The nodes have gone on for long, and no breakpoint has stopped one: choose a pass that runs ahead to the first hit
+ * after the virtual time that they have come to. */
+void travel_ahead(struct travel *v, const struct target *t);
+/* It is broken off: chooses to be where virtual time is. */
+void travel_stay(struct travel *v, const struct target *t);
+/* Returns true if it is there: then it has chosen the pass ON. `ends`: nothing more can come. */
+bool travel_has_come(struct travel *v, const struct target *t, bool ends);
 
 /* Returns the time of the next stage of the pass, before which nodes are not looked at closely: up to `from` they run
  * ahead, up to `closely` they do not. 0: the last stage has come. */

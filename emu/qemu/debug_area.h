@@ -82,6 +82,7 @@ struct debug_hart {
     uint64_t return_pc[DEBUG_RETURNS]; /* each behind a call; they hold from the release on */
     uint64_t seek;                     /* it seeks the first instruction at or after this clock; 0: it does not */
     uint32_t seek_stops;               /* enum debug_seek */
+    uint64_t awaited;                  /* the first hit at or after this is `first_hit` */
     uint32_t recall;                   /* released, it stops in its slot before its next block of user code */
     /* written by the plugin: */
     uint32_t asleep;
@@ -97,6 +98,7 @@ struct debug_hart {
     uint32_t in_front;           /* it is in front of another one, at the begin of a block */
     uint32_t traps;              /* how often the kernel has taken the place of user code; may wrap */
     uint64_t hit_breaks;         /* of hits, those of breakpoints */
+    uint64_t first_hit;          /* its clock; 0: there was none */
     uint64_t hits;               /* since the seek began, */
     struct debug_hit hit[DEBUG_HITS]; /* the last of them, each at its number modulo DEBUG_HITS */
     struct debug_registers now;       /* at its last stop, by the debugger or in its slot */

@@ -74,6 +74,8 @@ static void note_hit(struct debug_hart *d, enum debug_why why, uint64_t watch)
 {
     d->hit[d->hits % DEBUG_HITS] = (struct debug_hit){.cycles = d->at, .watch = watch, .pc = d->at_pc, .why = why};
     d->hit_breaks += why == DEBUG_BREAK;
+    if (d->first_hit == 0 && d->at >= d->awaited)
+        __atomic_store_n(&d->first_hit, d->at, __ATOMIC_SEQ_CST);
     __atomic_store_n(&d->hits, d->hits + 1, __ATOMIC_SEQ_CST);
 }
 

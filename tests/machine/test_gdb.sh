@@ -284,11 +284,15 @@ done
 [ "${reply:0:3}" = W00 ] || same "the end" W00 "$(ask 'vCont;c')"
 end_computes "breakpoints, interrupts and steps"
 
-begin_computes
+begin_computes --gdb-memory=0
 same "a breakpoint that is not hit" OK "$(ask "Z0,4,4")"
 same "is set" W00 "$(ask 'vCont;c')"
 end_computes "a run with a breakpoint"
 check "in which nodes run ahead no more ($ahead of $free)" [ "$ahead" -lt $((free / 2)) ]
+begin_computes
+same "where gdb can go back" OK "$(ask "Z0,4,4")"
+same "it is not hit either" W00 "$(ask 'vCont;c')"
+end_computes "another machine, or this one"
 
 # ---- A machine that is kept up
 

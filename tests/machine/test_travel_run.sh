@@ -40,6 +40,68 @@ end "a deadlock" 125 "sum 1"
 same "what is awaited" '$1 = 9' "$(after 'print wanted')"
 same "a deadlock is told again" 2 "$(grep -c '^ncube: deadlock' gdb.out)"
 
+# ---- A breakpoint that is far away: another machine runs ahead to it. The registers are those on the way back to it.
+
+cat >far.c <<'END'
+#include <nself.h>
+#include <stdlib.h>
+#include <string.h>
+volatile long turns, rounds;
+__attribute__((noinline)) void never(int turn) { turns = turn; }
+__attribute__((noinline)) void seldom(int turn) { turns = turn; }
+int main(int argc, char **argv)
+{
+    int node, process, host, dim, value, last = atoi(argv[1]);
+
+    whoami(&node, &process, &host, &dim);
+    for (int i = 0; i < last; i++) {
+        int from = -1, type = 5;
+
+        for (volatile int k = 0; k < 4000 * (1 + node); k++)
+            ;
+        if (turns < 0)
+            never(i);
+        if (node == 1 && (i == 1 || i == last - 10))
+            seldom(i);
+        nwrite((char *)&i, sizeof i, node ^ 1, 5, NULL);
+        nread((char *)&value, sizeof value, &from, &type, NULL);
+        rounds = i;
+    }
+    if (strcmp(argv[2], "stuck") == 0) {
+        int from = -1, type = 9;
+
+        nread((char *)&value, sizeof value, &from, &type, NULL);
+    }
+    if (node == 1)
+        *(volatile int *)0 = 1;
+    return 0;
+}
+END
+"$build/bin/ncc" -g -O1 -o far far.c || exit 1
+far() { # HOW STATUS COMMAND...: in a run of 500 rounds
+    local how=$1 status=$2
+    shift 2
+    "$ncube" run --trace=plain.trace -d 2 ./far 200 "$how" >plain.out 2>plain.err
+    begin_gdb run --gdb --trace=run.trace -d 2 ./far 200 "$how"
+    gdb "shell pgrep -P $(pgrep -P "$run") >first" 'break never' "$@"
+    end "far, $how" "$status" ""
+    check "far, $how: trace" cmp plain.trace run.trace
+    check "far, $how: errors" cmp plain.err <(grep -v 'waiting for gdb' run.err)
+}
+now="shell pgrep -P \$(pgrep -P $$ timeout | xargs -n 1 pgrep -P) >now"
+debugged=./far
+far fault 1 'break seldom if turn > 1' 'continue' "$now" 'info registers' 'print rounds' 'continue' 'print $_thread' \
+    'reverse-continue' 'info registers' 'print rounds' 'delete' 'continue' 'continue'
+check "another machine has run ahead" [ "$(cat first)" != "$(cat now)" ]
+same "to the breakpoint, either way" 2 "$(grep -c 'hit Breakpoint 2, seldom (turn=190)' gdb.out)"
+same "with the same registers" 32 "$(after 'info registers' | sort | uniq -d | wc -l)"
+same "and the same memory" "189 189" "$(after 'print rounds' | awk '{ print $3 }' | xargs)"
+same "then it stops at the fault" '$2 = 2' "$(after 'print $_thread')"
+far stuck 125 'continue' 'info threads' 'reverse-stepi' 'print rounds' 'continue' 'continue'
+says "a deadlock is told" '^ncube: deadlock: '
+same "at the end" '$1 = 199' "$(after 'print rounds')"
+debugged=$build/guest/debugged
+
 # ---- What the host puts in, and gets
 
 cat >meets.c <<'END'
