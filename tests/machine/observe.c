@@ -131,12 +131,14 @@ static char *read_stats(const char *folder)
     return text;
 }
 
-struct observed observe_replay(const char *ncube, const char *recording, bool may_fail)
+static struct observed replay(const char *ncube, const char *recording, const char *option, bool may_fail)
 {
     char *folder = folder_new(), *path = build_path(ncube != NULL ? ncube : "bin/ncube");
     char *real = realpath(path, NULL), *stats = format("--stats=%s/stats", folder);
-    struct command c = command_start(
-        (char *[]){"env", "-C", folder, real, "replay", "--trace=trace", stats, (char *)recording, NULL}, NULL, 0);
+    struct command c =
+        command_start((char *[]){"env", "-C", folder, real, "replay", "--trace=trace", stats,
+                                 (char *)(option ? option : recording), option ? (char *)recording : NULL, NULL},
+                      NULL, 0);
     struct observed seen = observe_end(&c, folder, "trace", may_fail);
 
     seen.stats = read_stats(folder);
@@ -145,6 +147,16 @@ struct observed observe_replay(const char *ncube, const char *recording, bool ma
     free(path);
     folder_remove(folder);
     return seen;
+}
+
+struct observed observe_replay(const char *ncube, const char *recording, bool may_fail)
+{
+    return replay(ncube, recording, NULL, may_fail);
+}
+
+struct observed observe_replay_of(const char *ncube, const char *recording, const char *option)
+{
+    return replay(ncube, recording, option, false);
 }
 
 struct observed observe(struct ncube_run r, disturb_fn disturb)

@@ -33,6 +33,8 @@ void disturb_by_moves(const struct command *c);
 struct observed observe(struct ncube_run r, disturb_fn disturb);
 /* The same for `ncube replay` of a recording, in an empty folder. `ncube`: as in struct ncube_run. */
 struct observed observe_replay(const char *ncube, const char *recording, bool may_fail);
+/* The same with one more option. */
+struct observed observe_replay_of(const char *ncube, const char *recording, const char *option);
 /* Collects the results of a run whose trace is the file `trace` in that folder. */
 struct observed observe_end(struct command *c, const char *folder, const char *trace, bool may_fail);
 void observed_free(struct observed *o);

@@ -2,7 +2,8 @@
  * Exactness: random programs (tests/guest/exact.c) have the same trace, output and statistics, to the byte, however
  * far user code runs ahead, on however many processors and cabinets. The reference is --sync=strict, which stops user
  * code at every bound of conservative simulation. What the programs write to their volumes must be the same, too. So
- * must the run be when it is recorded, and when the recording is replayed elsewhere.
+ * must the run be when it is recorded, and when the recording is replayed elsewhere. A machine that is kept up lives
+ * with several of those that need no volume, side by side, and its recording is replayed elsewhere, too.
  *
  * SEEDS=n tries n seeds of each program, from FIRST on, and each in all ways; RACKS=1 each in those of ncube-mpi.
  * Without them, each program has one seed and one of the ways, and guest/exact sends half of its messages; every third
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/observe.h"
 
 TestSuite(exact, .timeout = 36000);
@@ -136,6 +138,8 @@ static void read_images(struct result *r, const char *folder)
         free(name);
     }
 }
+
+#define LIFE_MS 600000 /* as a run (observe.h) */
 
 static bool has_cfs(const struct subject *s)
 {
@@ -329,6 +333,69 @@ Test(exact, a_timeline_of_random_programs_is_too)
         result_free(&ahead);
     }
     folder_remove(images);
+}
+
+/* Whether the outputs of two programs, which have begun side by side, are those, in either order. */
+static bool are_outputs(const char *const one[2], const struct observed two[2])
+{
+    bool straight = strcmp(one[0], two[0].out) == 0 && strcmp(one[1], two[1].out) == 0,
+         crossed = strcmp(one[0], two[1].out) == 0 && strcmp(one[1], two[0].out) == 0;
+
+    return straight || crossed;
+}
+
+/* Two random programs side by side on a machine that is kept up, then a third one: its life, and its replay
+ * elsewhere. */
+static void expect_life_equal(const struct subject *s, unsigned seed)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, s->least_dim + 1, s->volumes, "");
+    char *recording = format("%s/run.ncr", folder), *trace = format("%s/trace", folder);
+    char *dim = format("%d", s->least_dim), *first = format("%u", seed), *second = format("%u", seed + 2);
+    struct streams_of_test in_memory = {-1, -1};
+
+    struct booted b = booted_up(WORDS("-m", machine, "--record", recording, "--trace", trace));
+    struct command one = xnc_start(&b, in_memory, WORDS("-d", dim, s->program, s->mix, first, "0")),
+                   two = xnc_start(&b, in_memory, WORDS("-d", dim, s->program, s->mix, second, "0"));
+    struct outcome end[] = {command_wait_within(&one, LIFE_MS), command_wait_within(&two, LIFE_MS)};
+    xnc_expect(&b, NULL, WORDS("-d", dim, s->program, s->mix, first, "0"), 0, NULL, "");
+    booted_down(&b);
+    struct observed seen[] = {observe_replay_of(NULL, recording, "--program=1"),
+                              observe_replay_of(NULL, recording, "--program=2")};
+    size_t bytes;
+    char *lived = file_read(folder, "trace", &bytes);
+    cr_expect(end[0].status == 0 && end[1].status == 0, "%s %s, seed %u: %s%s", s->program, s->mix, seed, end[0].err,
+              end[1].err);
+    cr_expect(are_outputs((const char *const[]){end[0].out, end[1].out}, seen), "%s %s, seed %u, a life: output",
+              s->program, s->mix, seed);
+    for (int i = 0; i < 2; i++) {
+        cr_expect(seen[i].trace_bytes == bytes && memcmp(seen[i].trace, lived, bytes) == 0,
+                  "%s %s, seed %u, a life: trace", s->program, s->mix, seed);
+        observed_free(&seen[i]);
+        outcome_free(&end[i]);
+    }
+    free(lived);
+    free(second);
+    free(first);
+    free(dim);
+    free(trace);
+    free(recording);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(exact, a_life_of_random_programs_is_the_same_elsewhere)
+{
+    unsigned first = number_from("FIRST", 63), seeds = number_from("SEEDS", 1);
+
+    for (unsigned seed = first; seed < first + seeds; seed++)
+        for (size_t i = 0, n = 0; i < sizeof subjects / sizeof *subjects; i++) {
+            const struct subject *s = &subjects[i];
+
+            if (s->volumes > 0 || s->limit || s->piped || s->ncube)
+                continue;
+            if (getenv("SEEDS") || n++ % 4 == 0)
+                expect_life_equal(s, seed);
+        }
 }
 
 Test(exact, programs_of_other_seeds_differ)
