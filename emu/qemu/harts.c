@@ -255,7 +255,7 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
     s->base_cycles = grant->base_cycles;
     s->budget_cycles = grant->budget_cycles;
     s->pass_cycles = grant->pass_cycles;
-    s->progress = grant->base_cycles;
+    s->progress = grant->base_cycles + grant->silent_cycles;
     s->quiet = grant->quiet_cycles;
     s->stop_soon = 0;
     s->posts = s->passed = 0;

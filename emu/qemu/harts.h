@@ -97,6 +97,7 @@ struct harts_grant {
     uint64_t base_cycles;   /* its clock */
     uint64_t budget_cycles; /* for its user code; this and the next count from base_cycles */
     uint64_t pass_cycles;   /* its ENTERs before that need no stop */
+    uint64_t silent_cycles; /* it makes no request in so many, counted likewise */
     uint64_t quiet_cycles;  /* time before which it executes no SEND or ARM */
     uint32_t attention;     /* enum ncu_attention, with causes or an interrupt */
     bool watch;             /* it stops at its next ENTER and tells its registers */

@@ -62,6 +62,8 @@ void sched_rely_on(struct sched *s, const struct sched_quiet *quiet)
     s->harts->control->arrival_cycles = quiet->arrival_cycles;
     s->harts->control->answer_cycles = quiet->wake_cycles + quiet->arrival_cycles;
     s->harts->control->wake_quiet_cycles = s->wake_quiet_cycles = quiet->wake_cycles;
+    s->idle_silent_cycles = quiet->idle_cycles;
+    s->causes_silent_cycles = quiet->causes_cycles;
     s->passes = quiet->passes;
 }
 
@@ -161,6 +163,17 @@ static void expect_quiet(struct sched *s, const struct hart *h, const struct slo
         s->ops->broken(s->ctx, h->index, "its kernel sends sooner than the scheduler expects");
 }
 
+/* Returns false if what the hart has done may belong before what has been processed. */
+static bool was_silent(struct sched *s, const struct hart *h, const struct slot *slot)
+{
+    uint64_t first = slot->posts > 0 ? slot->post[0].cycles : slot->cycles;
+
+    if (first >= h->silent_until)
+        return true;
+    s->ops->broken(s->ctx, h->index, "its kernel makes a request sooner than the scheduler expects");
+    return false;
+}
+
 static void hart_collect(struct sched *s, struct hart *h)
 {
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
@@ -171,6 +184,8 @@ static void hart_collect(struct sched *s, struct hart *h)
     h->runs_short = false;
     remember_run(s, h, slot->cycles - h->granted_clock);
     count_ahead(s, h, slot->cycles);
+    if (!was_silent(s, h, slot))
+        return;
     for (uint32_t k = 0; k < slot->posts; k++) {
         expect_quiet(s, h, &slot->post[k]);
         sched_request_add(s, h, k, slot->post[k].cycles, slot->post[k].op, slot->post[k].arg);

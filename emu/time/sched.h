@@ -13,7 +13,8 @@
  *     W(i) = min( next model event, min over j != i of q(j) + L )
  *
  * The clock of a running hart, t(j), is such a q(j). More is known from the kernel's code: it takes some time from a
- * trap to a SEND (struct sched_quiet). A hart that waits at IDLE without a cause has no q(j): an event must come first.
+ * trap to a SEND (struct sched_quiet), and from the end of a wait to a request of any kind: t(j) counts from there. A
+ * hart that waits at IDLE without a cause has no q(j): an event must come first.
  *
  * Kernel code always runs to its next request: it learns of the outside only by requests, and takes no interrupts.
  *
@@ -140,6 +141,8 @@ struct sched_quiet {
     uint64_t trap_cycles;    /* no SEND or ARM comes sooner after an ENTER, */
     uint64_t user_cycles;    /* nor after user code, unless there is a cause, */
     uint64_t wake_cycles;    /* nor after an IDLE or CAUSES */
+    uint64_t idle_cycles;    /* no request of any kind comes sooner after an IDLE, */
+    uint64_t causes_cycles;  /* nor after a CAUSES */
     uint64_t arrival_cycles; /* a SEND never fails at once, and brings no cause to another node sooner */
     bool passes;             /* traps may begin out of turn: nobody wants their spells in order */
 };

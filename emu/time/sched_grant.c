@@ -53,7 +53,8 @@ static uint64_t window_end(const struct sched *s, const struct bounds *b, const 
 /* Returns the time up to which user code of this hart may run. */
 static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h)
 {
-    uint64_t end = earlier_of(b->clock, earlier_of(b->event, b->request)) + SCHED_RUN_AHEAD_CYCLES;
+    uint64_t end =
+        earlier_of(earlier_of(b->clock, h->clock), earlier_of(b->event, b->request)) + SCHED_RUN_AHEAD_CYCLES;
 
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     bool ends_quantum = sched_ends_quantum(s, h);
@@ -124,6 +125,7 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
                 &(struct harts_grant){.base_cycles = h->clock,
                                       .budget_cycles = cycles_from(h->clock, end),
                                       .pass_cycles = cycles_from(h->clock, h->pass),
+                                      .silent_cycles = cycles_from(h->clock, h->silent_until),
                                       .quiet_cycles = clocks_of(&s->quiet, h->index),
                                       .attention = h->attention,
                                       .watch = sched_poll_watches(h),

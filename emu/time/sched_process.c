@@ -96,7 +96,8 @@ static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles, ui
 {
     h->in_user = h->at_quantum_op = false;
     h->clock = now_cycles;
-    live_add(s, h, now_cycles, now_cycles + quiet_cycles);
+    h->silent_until = now_cycles + h->silent_cycles;
+    live_add(s, h, h->silent_until, now_cycles + quiet_cycles);
 }
 
 void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles)
@@ -360,6 +361,7 @@ static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
                     harts_slot(s->harts, s->slot_of[h->index])->instructions + h->more_instructions);
     sched_report_spell(s, h, SPELL_HANDLING_DROPPED, h->start, now_cycles);
     h->handling = HANDLING_NONE;
+    h->silent_cycles = 0;
     hart_resume(s, h, now_cycles, 0);
 }
 
@@ -374,6 +376,12 @@ static void handling_take_causes(struct sched *s, struct hart *h)
     s->ops->interrupted(s->ctx, h->index, h->start);
     h->handling = HANDLING_CAUSES;
     h->hand_over = true;
+}
+
+/* Returns how long a hart makes no request after it has got what it waits for in this one. */
+static uint64_t silent_after(const struct sched *s, uint32_t op)
+{
+    return op == NCU_IDLE ? s->idle_silent_cycles : op == NCU_CAUSES ? s->causes_silent_cycles : 0;
 }
 
 static void request_due(void *arg, uint64_t now_cycles)
@@ -398,6 +406,7 @@ static void request_due(void *arg, uint64_t now_cycles)
         h->at_idle = false;
         h->state = HART_IDLE;
         h->takes_causes = r->op == NCU_IDLE || r->op == NCU_CAUSES;
+        h->silent_cycles = silent_after(s, r->op);
         account_idle(&h->account, now_cycles);
         bool goes_on = s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles);
         if (!s->ops->cause_waits(s->ctx, h->index))

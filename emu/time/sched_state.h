@@ -58,7 +58,9 @@ struct hart {
     uint64_t due;           /* time of the first cause that waits while it is not idle, or EVENTQ_NEVER */
     uint64_t user_since;    /* when the user code that runs or is stopped was resumed */
     bool at_idle;           /* waits at IDLE, whose request is in sched.silent */
-    bool takes_causes;      /* its last NCU instruction, an IDLE or CAUSES, gives it causes */
+    bool takes_causes;      /* its last NCU instruction, an IDLE or CAUSES, gives it causes, */
+    uint64_t silent_cycles; /* and no request follows sooner; else 0 */
+    uint64_t silent_until;  /* since it was resumed last */
     bool in_user;           /* stopped in front of a block of user code, whose end is `clock`, or: */
     bool at_quantum_op;     /* behind that block, which has been interrupted, at QUANTUM */
     uint32_t attention;     /* for the next grant */
@@ -93,7 +95,7 @@ struct sched {
     uint32_t *hart_of; /* the inverse */
     uint32_t count;
     uint64_t lookahead_cycles;
-    uint64_t wake_quiet_cycles;
+    uint64_t wake_quiet_cycles, idle_silent_cycles, causes_silent_cycles;
     bool passes;        /* traps may begin out of turn */
     bool strict, close; /* close: as strict, but the bounds of sched_rely_on hold */
     bool started;

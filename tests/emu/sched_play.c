@@ -201,6 +201,8 @@ static const struct sched_ops ops = {.execute = execute,
 static const struct sched_quiet any_quiet = {.trap_cycles = TRAP_CYCLES,
                                              .user_cycles = ENTRY_CYCLES + TRAP_CYCLES,
                                              .wake_cycles = WAKE_CYCLES,
+                                             .idle_cycles = SILENT_CYCLES,
+                                             .causes_cycles = SILENT_CYCLES,
                                              .arrival_cycles = MESSAGE_CYCLES,
                                              .passes = true};
 

@@ -21,7 +21,9 @@
 #define EXIT_CYCLES  18u
 
 #define TRAP_CYCLES 50u /* at least so long the kernel takes from ENTER to a SEND, */
-#define WAKE_CYCLES 20u /* and from CAUSES or IDLE */
+#define WAKE_CYCLES 20u /* and from CAUSES or IDLE; */
+
+#define SILENT_CYCLES 15u /* and from those to any NCU instruction */
 
 #define TIMER_CYCLES 9u
 

@@ -205,7 +205,7 @@ static uint64_t take_more(struct player *a)
     uint64_t taken = a->play->answer[a->hart];
 
     while (a->play->answer[a->hart] == TAKEN_MOST) {
-        a->clock++;
+        a->clock += SILENT_CYCLES;
         ask(a);
         taken += a->play->answer[a->hart];
     }

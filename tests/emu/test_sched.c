@@ -403,8 +403,8 @@ Test(sched, a_hart_that_sends_sooner_than_promised_is_told_of)
             struct play *p = play_new(&c, ahead);
             told += p->broken != NULL;
             if (p->broken != NULL)
-                cr_expect(p->broken_hart == cheat && strstr(p->broken, "sends sooner") != NULL, "seed %u, hart %u: %s",
-                          seed, p->broken_hart, p->broken);
+                cr_expect(p->broken_hart == cheat && strstr(p->broken, "sooner than the scheduler expects") != NULL,
+                          "seed %u, hart %u: %s", seed, p->broken_hart, p->broken);
             play_free(p);
         }
         cr_expect_gt(told, 20, "cheat %zu: %u of 30", k, told);

@@ -1,7 +1,8 @@
 /*
  * The shortest ways through the kernel. The scheduler relies on TRAP_QUIET_CYCLES, WAKE_QUIET_CYCLES and
  * USER_QUIET_CYCLES (vertex/contract/machine.h): so long the kernel executes no SEND and no ARM after an ENTER or a
- * wait, and no ENTER after user code. This test finds the shortest ways in vertex.elf, whether or not their conditions
+ * wait, and no ENTER after user code; and on IDLE_SILENT_CYCLES and CAUSES_SILENT_CYCLES: no NCU instruction at all
+ * after a wait. This test finds the shortest ways in vertex.elf, whether or not their conditions
  * can be met, so it may find less than the kernel can do, never more.
  *
  * A call costs what the way through the called function costs; a call by pointer, the least of all functions whose
@@ -245,6 +246,11 @@ static bool is_send_or_arm(uint32_t place)
 static bool is_enter(uint32_t place)
 {
     return ncu_op_at(place) == NCU_ENTER;
+}
+
+static bool is_request(uint32_t place)
+{
+    return ncu_op_at(place) != 0 || place == kernel.sched_enter;
 }
 
 static void reach(uint32_t place, uint64_t at_cycles)
@@ -500,6 +506,18 @@ Test(ways, no_cause_leads_to_a_send_or_arm_sooner_than_the_scheduler_expects)
     ends_way = is_send_or_arm;
     expect_quiet("IDLE to SEND or ARM", shortest_from_op(NCU_IDLE, 5), WAKE_QUIET_CYCLES);
     expect_quiet("CAUSES to SEND or ARM", shortest_from_op(NCU_CAUSES, 1), WAKE_QUIET_CYCLES);
+}
+
+Test(ways, no_cause_leads_to_a_request_sooner_than_the_scheduler_expects)
+{
+    ends_way = is_request;
+    expect_quiet("IDLE to a request", shortest_from_op(NCU_IDLE, 5), IDLE_SILENT_CYCLES);
+}
+
+Test(ways, no_interrupt_leads_to_a_request_sooner_than_the_scheduler_expects)
+{
+    ends_way = is_request;
+    expect_quiet("CAUSES to a request", shortest_from_op(NCU_CAUSES, 1), CAUSES_SILENT_CYCLES);
 }
 
 Test(ways, no_user_code_traps_sooner_than_the_scheduler_expects)

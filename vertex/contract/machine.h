@@ -185,6 +185,10 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
 #define WAKE_QUIET_CYCLES 180u
 #define USER_QUIET_CYCLES 60u
 
+/* Likewise, from an IDLE and from a CAUSES to the next NCU instruction of any kind. */
+#define IDLE_SILENT_CYCLES   180u
+#define CAUSES_SILENT_CYCLES 110u
+
 /* After an interrupt the kernel may have to leave the interrupted code, for another process or a handler: it must
  * attend. Wherever that can happen, user code can see where it was interrupted (emu/time/sched.h). mailbox.exact says
  * how soon: */
