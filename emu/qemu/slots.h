@@ -139,9 +139,12 @@ struct slot_copy {
 #define SLOT_ORDERS SLOT_FLUSH                    /* the least order */
 enum { SLOT_FLUSH_DONE = 1, SLOT_FLUSH_REFUSED }; /* the answer */
 
+/* Of control.asleep: a rack is in (or about to enter) poll, and woken by its wake_fd. */
+#define SLOT_POLLS 2u
+
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
-    uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
+    uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait, or SLOT_POLLS */
     _Alignas(128) uint32_t stopped;  /* 1 + slot of the hart that stopped last, the head of their list; 0: none */
     _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings the doorbell, unless it is batched */
     _Alignas(128) uint32_t batch;    /* batched harts that run */
@@ -160,6 +163,7 @@ struct control {
     uint32_t debug;           /* enum slot_debug: where harts look at it */
     uint32_t processors;      /* of the host, for harts that take turns; 0: each hart has its own thread */
     uint64_t carriers_offset; /* from here to the carriers */
+    uint32_t wake_fd;         /* an eventfd that the cabinets have inherited, of a rack */
     struct slot_copy copy;
     int32_t flushed;                                           /* the answer to SLOT_FLUSH; before, 0 */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */

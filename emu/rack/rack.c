@@ -1,12 +1,16 @@
 /*
- * The rack's loop: commands are executed in order; harts that have stopped are reported when one of them rings, as
- * ncube on one host learns of them.
+ * The rack's loop: commands are executed in order; harts that have stopped are reported when rank 0 can do something
+ * about them.
+ *
+ * Rank 0 does nothing about what is later than the lowest clock of a hart that runs. So a rack says nothing until that
+ * passes the first stop that it has not reported, or the time that rank 0 waits for; or no hart runs.
  */
 #include "emu/rack/rack.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
@@ -24,10 +28,20 @@ struct rack {
     bool up;                           /* the machine's cabinets run */
     bool failed;                       /* rank 0 knows */
     uint8_t (*known)[NODE_PAGE_BYTES]; /* by slot: its mailbox, as rank 0 knows it */
-    uint8_t *runs;                     /* by slot: granted, and not reported since */
+    uint8_t *runs;                     /* by slot: granted, and not found stopped since */
+    uint64_t *told;                    /* by slot: how far rank 0 knows a running hart to be */
     uint32_t first_slot, end_slot;
+    uint32_t *stopped; /* harts that are to be reported */
+    uint32_t n_stopped;
+    uint64_t first_stop;  /* the time of the first of them; UINT64_MAX: there is none */
+    bool urgent;          /* rank 0 has called one of them */
+    uint64_t wanted;      /* the time that rank 0 waits for; UINT64_MAX: it knows that it has passed */
+    uint64_t rank0_wants; /* that time, in any case */
+    bool looks;           /* at the harts, whether or not one has rung */
+    uint64_t reported_ms;
     uint64_t delay_us; /* hold */
-    uint32_t bell;     /* the doorbell's count at the last report */
+    uint32_t bell;     /* the doorbell's count at the last look */
+    int wake_fd;       /* an eventfd: control.wake_fd */
     struct wire in, out;
 };
 
@@ -83,6 +97,9 @@ static void grant(struct rack *r, uint32_t index, bool spread, const uint8_t *by
     memcpy((uint8_t *)s + WIRE_HEAD_FROM, g.head, sizeof g.head);
     s->quantum_end = g.quantum_end;
     r->runs[index] = true;
+    r->told[index] = 0;
+    r->wanted = r->rank0_wants;
+    r->looks = true;
     harts_grant(&r->machine.harts, index,
                 &(struct harts_grant){.base_cycles = s->base_cycles,
                                       .budget_cycles = s->budget_cycles,
@@ -170,6 +187,10 @@ static void set_up(struct rack *r, const struct wire_setup *s)
         r->end_slot = s->slots;
     r->known = memory_new(s->slots, sizeof *r->known);
     r->runs = memory_new(s->slots, sizeof *r->runs);
+    r->told = memory_new(s->slots, sizeof *r->told);
+    r->stopped = memory_new(s->slots, sizeof *r->stopped);
+    r->n_stopped = 0;
+    r->first_stop = r->wanted = r->rank0_wants = UINT64_MAX;
     r->up = true;
 }
 
@@ -185,6 +206,7 @@ static void start(struct rack *r, const uint8_t *bytes)
                  r->lib);
     else if (machine_build_rack(&r->machine, s.io_nodes > 0, s.cycles_of_class) == 0) {
         r->bell = r->machine.harts.control->doorbell;
+        r->machine.harts.control->wake_fd = (uint32_t)r->wake_fd;
         answer(NULL, 0);
         return;
     }
@@ -199,6 +221,8 @@ static void end(struct rack *r)
     machine_free(&r->machine);
     free(r->known);
     free(r->runs);
+    free(r->told);
+    free(r->stopped);
     wire_free(&r->out);
     r->up = r->failed = false;
 }
@@ -229,13 +253,16 @@ static bool obey(struct rack *r, const struct wire_record *record, const uint8_t
         memcpy((uint8_t *)r->machine.harts.control + WIRE_CONSTANTS_FROM, bytes, WIRE_CONSTANTS_BYTES);
         break;
     case WIRE_WANTED:
-        harts_watch(&r->machine.harts, record->addr);
+        r->wanted = r->rank0_wants = record->addr;
+        r->looks = true;
         break;
     case WIRE_GRANT:
         grant(r, record->slot, record->addr != 0, bytes);
         break;
     case WIRE_CALL:
         harts_call(&r->machine.harts, record->slot);
+        r->urgent |= !r->runs[record->slot]; /* it has stopped, and waits to be reported */
+        r->looks = true;
         break;
     case WIRE_WRITE:
         memcpy(memory_at(r, record->slot, record->addr), bytes, record->bytes);
@@ -278,10 +305,8 @@ static uint64_t delay_us(void)
 
 static void hold(uint64_t us)
 {
-    uint64_t end_ns = us > 0 ? host_ns(CLOCK_MONOTONIC) + us * 1000 : 0;
-
-    while (end_ns > 0 && host_ns(CLOCK_MONOTONIC) < end_ns)
-        sched_yield();
+    if (us > 0)
+        usleep((useconds_t)us);
 }
 
 /* ---- Reports ---- */
@@ -290,7 +315,6 @@ static void report_stopped(struct rack *r, uint32_t index)
 {
     const struct slot *s = slot_at(r, index);
 
-    r->runs[index] = false;
     wire_put(&r->out, WIRE_STOPPED, index, 0, (const uint8_t *)s + WIRE_HEAD_FROM, WIRE_HEAD_TO - WIRE_HEAD_FROM);
     wire_add(&r->out, (const uint8_t *)s + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
     wire_add(&r->out, s->post, s->posts * sizeof *s->post);
@@ -310,14 +334,27 @@ static void report_running(struct rack *r, uint32_t index)
     memcpy((uint8_t *)&now + WIRE_TAIL_FROM, (const uint8_t *)s + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
     now.progress = progress;
     now.quiet = quiet;
-    if (now.stops == s->go + 1) /* it has stopped meanwhile: its report follows */
+    if (now.stops == s->go + 1 || quiet + now.passed == r->told[index]) /* if it has stopped, its report follows */
         return;
+    r->told[index] = quiet + now.passed;
     wire_put(&r->out, WIRE_RUNS, index, 0, (const uint8_t *)&now + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
     wire_add(&r->out, s->passed_trap, now.passed * sizeof *s->passed_trap);
 }
 
-/* Injectors are on no list. */
-static void report_injectors(struct rack *r)
+static void note_stopped(struct rack *r, uint32_t index)
+{
+    const struct slot *s = slot_at(r, index);
+    uint64_t first = s->posts > 0 ? s->post[0].cycles : s->cycles;
+
+    r->runs[index] = false;
+    r->stopped[r->n_stopped++] = index;
+    r->urgent |= s->stop_soon != 0;
+    if (first < r->first_stop)
+        r->first_stop = first;
+}
+
+/* Injectors are on no list, and rank 0 waits for them. */
+static void note_injectors(struct rack *r)
 {
     for (uint32_t c = r->machine.first_cabinet; c < r->machine.end_cabinet; c++) {
         uint32_t index = r->machine.cabinet[c].first_slot + r->machine.cabinet[c].nodes;
@@ -325,7 +362,8 @@ static void report_injectors(struct rack *r)
 
         if (r->runs[index] && __atomic_load_n(&slot_at(r, index)->stops, __ATOMIC_SEQ_CST) != slot_at(r, index)->go) {
             harts_wait_injector(h, index, slot_at(r, index)->stops);
-            report_stopped(r, index);
+            note_stopped(r, index);
+            r->urgent = true;
         }
     }
 }
@@ -343,25 +381,61 @@ static void report_end(struct rack *r)
         }
 }
 
-/* Reports if the doorbell has been rung. Returns whether it has. */
-static bool report(struct rack *r)
+static uint64_t lowest_clock(const struct rack *r)
 {
-    struct harts *h = &r->machine.harts;
-    uint32_t bell = __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST);
+    uint64_t lowest = UINT64_MAX;
 
-    if (bell == r->bell)
-        return false;
-    r->bell = bell;
-    for (int64_t index; (index = harts_take_stopped(h)) >= 0;)
-        report_stopped(r, (uint32_t)index);
-    report_injectors(r);
+    for (uint32_t index = r->first_slot; index < r->end_slot; index++)
+        if (r->runs[index] && harts_progress(&r->machine.harts, index) < lowest)
+            lowest = harts_progress(&r->machine.harts, index);
+    return lowest;
+}
+
+static uint64_t next_time(const struct rack *r)
+{
+    return r->first_stop < r->wanted ? r->first_stop : r->wanted;
+}
+
+/* Rank 0 looks at its signals, and beats, when it hears something. */
+#define SILENT_MOST_MS 100u
+
+static void send_report(struct rack *r, uint64_t lowest)
+{
+    for (uint32_t k = 0; k < r->n_stopped; k++)
+        report_stopped(r, r->stopped[k]);
     for (uint32_t index = r->first_slot; index < r->end_slot; index++)
         if (r->runs[index])
             report_running(r, index);
+    r->n_stopped = 0;
+    r->first_stop = UINT64_MAX;
+    r->urgent = false;
+    if (lowest >= r->wanted)
+        r->wanted = UINT64_MAX;
+    r->reported_ms = host_ms();
     if (r->out.n > 0) {
         hold(r->delay_us);
         ranks_send(0, WIRE_REPORT, &r->out);
     }
+}
+
+/* Looks at the harts if one has rung, and reports. Returns whether it is to be called again at once. */
+static bool report(struct rack *r)
+{
+    struct harts *h = &r->machine.harts;
+    uint64_t watched = next_time(r);
+    uint32_t bell = harts_watch(h, watched);
+
+    if (bell == r->bell && !r->looks)
+        return false;
+    r->bell = bell;
+    for (int64_t index; (index = harts_take_stopped(h)) >= 0;)
+        note_stopped(r, (uint32_t)index);
+    note_injectors(r);
+    uint64_t lowest = lowest_clock(r);
+    bool any = r->n_stopped > 0 || lowest != UINT64_MAX;
+    if (any && (r->urgent || lowest >= next_time(r) || host_ms() >= r->reported_ms + SILENT_MOST_MS))
+        send_report(r, lowest);
+    r->looks = next_time(r) < watched; /* a hart that passed that did not ring */
     if (!machine_renew_code(&r->machine))
         report_end(r);
     return true;
@@ -383,9 +457,27 @@ static bool take_commands(struct rack *r, bool *goes_on)
     return any;
 }
 
+/* Sleeps until a command may have come, or a hart has rung. */
+static void doze(struct rack *r, uint64_t *since_ns)
+{
+    struct control *c = r->up && !r->failed ? r->machine.harts.control : NULL;
+    uint64_t rung;
+
+    if (!c) {
+        ranks_rest(since_ns, -1);
+        return;
+    }
+    __atomic_store_n(&c->asleep, SLOT_POLLS, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == r->bell)
+        ranks_rest(since_ns, r->wake_fd);
+    __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
+    while (read(r->wake_fd, &rung, sizeof rung) == (ssize_t)sizeof rung)
+        ;
+}
+
 void rack_serve(const char *lib)
 {
-    struct rack r = {.lib = lib, .delay_us = delay_us()};
+    struct rack r = {.lib = lib, .delay_us = delay_us(), .wake_fd = eventfd(0, EFD_NONBLOCK)};
     bool goes_on = true;
     uint64_t since_ns = 0;
 
@@ -401,7 +493,8 @@ void rack_serve(const char *lib)
         if (any)
             since_ns = 0;
         else if (goes_on)
-            ranks_rest(&since_ns);
+            doze(&r, &since_ns);
     }
     wire_free(&r.in);
+    close(r.wake_fd);
 }

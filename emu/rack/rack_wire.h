@@ -10,6 +10,7 @@
  *   WIRE_REPORT    rack -> rank 0    harts that have stopped, or run on; a QEMU that has ended
  *   WIRE_ANSWER    rack -> rank 0    to WIRE_SETUP and WIRE_READ to WIRE_ALIVE, each at once
  *   WIRE_BYTES     rack -> rack      of a message between their nodes, in the order of the commands
+ *   WIRE_MEET      all -> all        once, at the start, so that all are connected
  */
 #pragma once
 
@@ -19,7 +20,7 @@
 
 #include "emu/qemu/slots.h"
 
-enum wire_tag { WIRE_COMMANDS = 1, WIRE_REPORT, WIRE_ANSWER, WIRE_BYTES };
+enum wire_tag { WIRE_COMMANDS = 1, WIRE_REPORT, WIRE_ANSWER, WIRE_BYTES, WIRE_MEET };
 
 enum wire_kind {
     WIRE_SETUP = 1, /* struct wire_setup; answer: nothing, or a line if it fails */

@@ -86,15 +86,40 @@ static void tell_constants(const struct racks *r, struct rack *rack)
     wire_put(&rack->out, WIRE_CONSTANTS, 0, 0, now, WIRE_CONSTANTS_BYTES);
 }
 
+static uint32_t slots_end(const struct racks *r, const struct rack *rack)
+{
+    uint32_t end = rack->end_cabinet * slots_per_cabinet(r->m);
+
+    return end < r->m->harts.count ? end : r->m->harts.count;
+}
+
+/* Returns true if one of a rack's harts runs, and may be before that time. */
+static bool rack_runs(const struct racks *r, const struct rack *rack, uint64_t cycles)
+{
+    uint32_t end = slots_end(r, rack);
+
+    for (uint32_t k = rack->first_cabinet * slots_per_cabinet(r->m); k < end; k++) {
+        const struct slot *s = harts_slot(&r->m->harts, k);
+
+        if (s->stops == s->go && s->progress < cycles)
+            return true;
+    }
+    return false;
+}
+
+/* A rack whose harts have all passed that time has nothing to say about it. */
 static void tell_wanted(struct racks *r)
 {
     uint64_t wanted = r->m->harts.control->wanted;
 
-    for (uint32_t k = 0; k < r->n; k++)
-        if (r->rack[k].wanted != wanted) {
-            r->rack[k].wanted = wanted;
-            wire_put(&r->rack[k].out, WIRE_WANTED, 0, wanted, NULL, 0);
-        }
+    for (uint32_t k = 0; k < r->n; k++) {
+        struct rack *rack = &r->rack[k];
+
+        if (rack->wanted == wanted || (rack->out.n == 0 && !rack_runs(r, rack, wanted)))
+            continue;
+        rack->wanted = wanted;
+        wire_put(&rack->out, WIRE_WANTED, 0, wanted, NULL, 0);
+    }
 }
 
 static void send_all(struct racks *r)
@@ -243,7 +268,7 @@ static bool far_await(void *machine, uint32_t bell, int limit_ms)
         if (take_reports(r)) {
             __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
         } else {
-            ranks_rest(&since_ns);
+            ranks_rest(&since_ns, -1);
             look_for_racks(r);
         }
     return !r->failed;
@@ -394,17 +419,6 @@ static int far_start(struct machine *m)
     return status;
 }
 
-/* Returns true if one of a rack's harts is granted. */
-static bool rack_runs(const struct racks *r, uint32_t rack)
-{
-    uint32_t each = slots_per_cabinet(r->m), end = r->rack[rack].end_cabinet * each;
-
-    for (uint32_t k = r->rack[rack].first_cabinet * each; k < end && k < r->m->harts.count; k++)
-        if (harts_slot(&r->m->harts, k)->stops == harts_slot(&r->m->harts, k)->go)
-            return true;
-    return false;
-}
-
 static bool far_is_lost(void *machine)
 {
     struct racks *r = of(machine);
@@ -414,7 +428,8 @@ static bool far_is_lost(void *machine)
         uint64_t before_ns = rack->work_ns;
 
         rack->work_ns = rack_work_ns(r, k);
-        rack->silences = !rack_runs(r, k) || rack->work_ns > before_ns + IDLE_NS ? 0 : rack->silences + 1;
+        rack->silences =
+            !rack_runs(r, rack, UINT64_MAX) || rack->work_ns > before_ns + IDLE_NS ? 0 : rack->silences + 1;
         if (rack->silences >= SILENCES_MOST)
             fail(r, k, "hangs: its QEMUs do not work");
     }

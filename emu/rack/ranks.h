@@ -27,10 +27,11 @@ bool ranks_poll(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t *who)
 /* The same, and waits for it, at most limit_ms (0: for ever). */
 bool ranks_await(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t limit_ms);
 
-/* To be called between two looks at which nothing was there. *since_ns: when the first of them was; the caller sets it
- * to 0 when something was. It returns at once, and later sleeps for a part of the time that has passed, a
- * millisecond at most. */
-void ranks_rest(uint64_t *since_ns);
+/* To be called between two looks at which nothing was there: sleeps until something may have come, or fd (-1: none) can
+ * be read, but not for long. Where Open MPI has no event for that, it returns at once, and later sleeps for a part of
+ * the time that has passed, a millisecond at most. *since_ns: when the first of the looks was; the caller sets it to 0
+ * when something was there. */
+void ranks_rest(uint64_t *since_ns, int fd);
 
 /* The host of a rank, as MPI calls it. */
 const char *ranks_host(uint32_t rank);
