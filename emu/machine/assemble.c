@@ -134,22 +134,26 @@ static uint64_t needed_addresses(const struct machine *m, uint32_t largest)
     return here > qemu ? here : qemu;
 }
 
-static int check_limits(struct machine *m)
+struct limits machine_needs(const struct machine *m, uint32_t first_cabinet, uint32_t end_cabinet)
 {
     const struct topo *t = &m->config.topo;
     uint32_t largest = m->nodes < t->nodes_per_cabinet ? m->nodes : t->nodes_per_cabinet;
-    uint32_t cabinets = m->end_cabinet - m->first_cabinet, nodes = cabinets * t->nodes_per_cabinet; /* of this host */
+    uint32_t cabinets = end_cabinet - first_cabinet, nodes = cabinets * t->nodes_per_cabinet; /* of this host */
 
     if (nodes > m->nodes)
         nodes = m->nodes;
-    const struct limits there = limits_raise(), needed = {
-                                                    .descriptors = count_open() + cabinets * CABINET_DESCRIPTORS +
-                                                                   topo_drives(t) + SPARE_DESCRIPTORS,
-                                                    .threads = nodes + cabinets * CABINET_MORE_THREADS,
-                                                    .address_bytes = needed_addresses(m, largest),
-                                                    .file_bytes = cabinet_bytes(largest, t->ram_bytes),
-                                                    .memory_bytes = nodes * least_memory(t),
-                                                };
+    return (struct limits){
+        .descriptors = count_open() + cabinets * CABINET_DESCRIPTORS + topo_drives(t) + SPARE_DESCRIPTORS,
+        .threads = nodes + cabinets * CABINET_MORE_THREADS,
+        .address_bytes = needed_addresses(m, largest),
+        .file_bytes = cabinet_bytes(largest, t->ram_bytes),
+        .memory_bytes = nodes * least_memory(t),
+    };
+}
+
+static int check_limits(struct machine *m)
+{
+    const struct limits there = limits_raise(), needed = machine_needs(m, m->first_cabinet, m->end_cabinet);
 
     return limits_suffice(&needed, &there, m->error, sizeof m->error) ? 0 : machine_complain(m, "%s", m->error);
 }

@@ -8,10 +8,14 @@
  */
 #pragma once
 
+#include "emu/base/limits.h"
 #include "emu/state/machine_data.h"
 
 /* Reads the machine file and makes the front end. Returns 0 or -1; the caller calls machine_free after either. */
 int machine_configure(struct machine *m, const struct machine_options *o);
+
+/* Returns what those cabinets of a configured machine need of a host. */
+struct limits machine_needs(const struct machine *m, uint32_t first_cabinet, uint32_t end_cabinet);
 
 /* Checks that the host's limits suffice for a configured machine. Returns 0 or -1. */
 int machine_check_host(struct machine *m);

@@ -20,7 +20,6 @@
 #include "emu/qemu/inside.h"
 #include "vertex/contract/machine.h"
 
-#define QEMU           "qemu-system-riscv64"
 #define SLACK_BYTES    (4ull << 20) /* at the top, where QEMU puts its device tree at reset */
 #define STATUS_NO_QEMU 127
 
@@ -148,10 +147,10 @@ static void execute_qemu(const struct cabinet *c, const char *plugin, const char
              translation_mb(c->nodes + 1, c->code_mb));
     snprintf(plugin_options, sizeof plugin_options, "file=%s,ram=%d,first=%u,ram_bytes=%llu,%s,code=%" PRIu64, escaped,
              c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, rest, code_most(c->nodes + 1, c->code_mb));
-    execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
-           "-accel", accelerator, "-bios", "none", "-dtb", device_tree, "-nodefaults", "-display", "none", "-serial",
-           "none", "-monitor", "none", "-plugin", plugin_options, (char *)NULL);
-    dprintf(STDERR_FILENO, "%s: %s\n", QEMU, strerror(errno));
+    execlp(CABINET_QEMU, CABINET_QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp",
+           smp, "-m", memory, "-accel", accelerator, "-bios", "none", "-dtb", device_tree, "-nodefaults", "-display",
+           "none", "-serial", "none", "-monitor", "none", "-plugin", plugin_options, (char *)NULL);
+    dprintf(STDERR_FILENO, "%s: %s\n", CABINET_QEMU, strerror(errno));
     _exit(STATUS_NO_QEMU);
 }
 
@@ -377,7 +376,7 @@ void cabinet_describe(const struct cabinet *c, char *text, size_t bytes)
     char last[1024];
 
     read_last_line(c->log_fd, last, sizeof last);
-    snprintf(text, bytes, "%s (process %d)%s%s", QEMU, (int)c->pid, last[0] ? ", which has said: " : "", last);
+    snprintf(text, bytes, "%s (process %d)%s%s", CABINET_QEMU, (int)c->pid, last[0] ? ", which has said: " : "", last);
 }
 
 int cabinet_died(struct cabinet *c, char *text, size_t bytes)
@@ -391,10 +390,10 @@ int cabinet_died(struct cabinet *c, char *text, size_t bytes)
     char last[1024];
     read_last_line(c->log_fd, last, sizeof last);
     if (WIFSIGNALED(status))
-        snprintf(text, bytes, "%s (process %d) was ended by signal %d%s%s", QEMU, (int)pid, WTERMSIG(status),
+        snprintf(text, bytes, "%s (process %d) was ended by signal %d%s%s", CABINET_QEMU, (int)pid, WTERMSIG(status),
                  last[0] ? ": " : "", last);
     else
-        snprintf(text, bytes, "%s (process %d) ended with status %d%s%s", QEMU, (int)pid, WEXITSTATUS(status),
+        snprintf(text, bytes, "%s (process %d) ended with status %d%s%s", CABINET_QEMU, (int)pid, WEXITSTATUS(status),
                  last[0] ? ": " : "", last);
     return 1;
 }

@@ -29,6 +29,8 @@ struct cabinet {
     struct cabinet_watch watch;
 };
 
+#define CABINET_QEMU "qemu-system-riscv64" /* as the shell would find it */
+
 /* Before its start, and after its end. */
 #define CABINET_NONE ((struct cabinet){.ram_fd = -1, .log_fd = -1})
 

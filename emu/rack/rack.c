@@ -20,6 +20,7 @@
 #include "emu/machine/renew.h"
 #include "emu/rack/ranks.h"
 #include "emu/rack/rack_wire.h"
+#include "emu/rack/racks_hosts.h"
 
 struct rack {
     struct machine machine;
@@ -201,10 +202,7 @@ static void start(struct rack *r, const uint8_t *bytes)
 
     memcpy(&s, bytes, sizeof s);
     set_up(r, &s);
-    if (wire_version(r->lib) != s.version)
-        snprintf(r->machine.error, sizeof r->machine.error, "its ncube-mpi, or a part of it in %s, is another version",
-                 r->lib);
-    else if (machine_build_rack(&r->machine, s.io_nodes > 0, s.cycles_of_class) == 0) {
+    if (machine_build_rack(&r->machine, s.io_nodes > 0, s.cycles_of_class) == 0) {
         r->bell = r->machine.harts.control->doorbell;
         r->machine.harts.control->wake_fd = (uint32_t)r->wake_fd;
         answer(NULL, 0);
@@ -242,10 +240,15 @@ static uint64_t work_ns(struct rack *r)
 static bool obey(struct rack *r, const struct wire_record *record, const uint8_t *bytes)
 {
     uint64_t number = 0;
+    struct wire_host host;
 
     if (record->bytes == sizeof number)
         memcpy(&number, bytes, sizeof number);
     switch (record->kind) {
+    case WIRE_ASK:
+        racks_host_find(&host, r->lib);
+        answer(&host, sizeof host);
+        break;
     case WIRE_SETUP:
         start(r, bytes);
         break;

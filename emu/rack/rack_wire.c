@@ -91,12 +91,11 @@ size_t wire_take_lines(const uint8_t *bytes, uint8_t *mailbox, uint8_t *known)
 
 /* ---- Versions ---- */
 
-static bool add_file(XXH3_state_t *sum, const char *folder, const char *name)
+static bool add_file(XXH3_state_t *sum, const char *path)
 {
-    char path[PATH_MAX], piece[1 << 16];
+    char piece[1 << 16];
     ssize_t n = -1;
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && (n = read(fd, piece, sizeof piece)) > 0)
         XXH3_64bits_update(sum, piece, (size_t)n);
@@ -105,15 +104,30 @@ static bool add_file(XXH3_state_t *sum, const char *folder, const char *name)
     return n == 0;
 }
 
-uint64_t wire_version(const char *lib)
+static uint64_t version_of(const char *const *path, size_t n)
 {
-    static const char *const part[] = {"plugin.so", "vertex.elf", "nsdisk.elf"};
     XXH3_state_t *sum = XXH3_createState();
-    bool there = sum != NULL && XXH3_64bits_reset(sum) == XXH_OK && add_file(sum, "/proc/self", "exe");
+    bool there = sum != NULL && XXH3_64bits_reset(sum) == XXH_OK;
 
-    for (size_t k = 0; there && k < sizeof part / sizeof *part; k++)
-        there = add_file(sum, lib, part[k]);
+    for (size_t k = 0; there && k < n; k++)
+        there = add_file(sum, path[k]);
     uint64_t version = there ? XXH3_64bits_digest(sum) | 1 : 0;
     XXH3_freeState(sum);
     return version;
+}
+
+uint64_t wire_version(const char *lib)
+{
+    static const char *const part[] = {"plugin.so", "vertex.elf", "nsdisk.elf"};
+    char path[3][PATH_MAX];
+    const char *all[4] = {"/proc/self/exe", path[0], path[1], path[2]};
+
+    for (size_t k = 0; k < 3; k++)
+        snprintf(path[k], sizeof path[k], "%s/%s", lib, part[k]);
+    return version_of(all, 4);
+}
+
+uint64_t wire_file_version(const char *path)
+{
+    return version_of(&path, 1);
 }

@@ -8,7 +8,7 @@
  *
  *   WIRE_COMMANDS  rank 0 -> rack    grants, calls, reads and writes of nodes' memory
  *   WIRE_REPORT    rack -> rank 0    harts that have stopped, or run on; a QEMU that has ended
- *   WIRE_ANSWER    rack -> rank 0    to WIRE_SETUP and WIRE_READ to WIRE_ALIVE, each at once
+ *   WIRE_ANSWER    rack -> rank 0    to WIRE_ASK, WIRE_SETUP and WIRE_READ to WIRE_ALIVE, each at once
  *   WIRE_BYTES     rack -> rack      of a message between their nodes, in the order of the commands
  *   WIRE_MEET      all -> all        once, at the start, so that all are connected
  */
@@ -18,12 +18,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/limits.h"
 #include "emu/qemu/slots.h"
 
 enum wire_tag { WIRE_COMMANDS = 1, WIRE_REPORT, WIRE_ANSWER, WIRE_BYTES, WIRE_MEET };
 
 enum wire_kind {
-    WIRE_SETUP = 1, /* struct wire_setup; answer: nothing, or a line if it fails */
+    WIRE_ASK = 1,   /* answer: struct wire_host; the same in all versions, but for what follows its version */
+    WIRE_SETUP,     /* struct wire_setup; answer: nothing, or a line if it fails */
     WIRE_CONSTANTS, /* the part of struct control that changes between runs of harts */
     WIRE_WANTED,    /* addr: control.wanted */
     WIRE_GRANT,     /* slot; addr: spread; struct wire_grant, mailbox lines */
@@ -50,8 +52,17 @@ struct wire_record {
     uint64_t bytes; /* that follow */
 };
 
-struct wire_setup {
+#define WIRE_LIB_BYTES 512u
+
+struct wire_host {
     uint64_t version; /* wire_version */
+    uint64_t qemu;    /* likewise; 0: there is none */
+    struct limits there;
+    uint32_t processors; /* that the rack may use */
+    char lib[WIRE_LIB_BYTES];
+};
+
+struct wire_setup {
     uint32_t slots, nodes, cabinets, nodes_per_cabinet, first_cabinet, end_cabinet;
     uint32_t dim, io_nodes, text_kb, code_mb, processors, harts, statistics, traps;
     uint64_t ram_bytes;
@@ -107,3 +118,5 @@ size_t wire_take_lines(const uint8_t *bytes, uint8_t *mailbox, uint8_t *known);
 
 /* What must be equal on all hosts: this program, and its parts in that folder. 0: one cannot be read. */
 uint64_t wire_version(const char *lib);
+/* The same of one file. */
+uint64_t wire_file_version(const char *path);

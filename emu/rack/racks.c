@@ -11,6 +11,7 @@
 #include "emu/base/signals.h"
 #include "emu/rack/ranks.h"
 #include "emu/rack/rack_wire.h"
+#include "emu/rack/racks_hosts.h"
 
 /* A rack that has not reported for so long is asked whether it is there, and lost if it does not answer for so long. A
  * rack answers while its harts compute. */
@@ -362,8 +363,7 @@ static void command_setup(struct racks *r, uint32_t rack)
 {
     const struct machine *m = r->m;
     const struct topo *t = &m->config.topo;
-    struct wire_setup s = {.version = wire_version(m->options->lib),
-                           .slots = m->harts.count,
+    struct wire_setup s = {.slots = m->harts.count,
                            .nodes = m->nodes,
                            .cabinets = m->cabinets,
                            .nodes_per_cabinet = t->nodes_per_cabinet,
@@ -383,12 +383,53 @@ static void command_setup(struct racks *r, uint32_t rack)
     wire_put(&r->rack[rack].out, WIRE_SETUP, 0, 0, &s, sizeof s);
 }
 
-/* Waits for a rack's answer to its setup: nothing, or a line. A signal ends that, too. */
-static int await_setup(struct racks *r, uint32_t rack)
+/* While a rack starts its cabinets it does not answer: so long, and so much longer for each node of the machine. */
+#define SETUP_MS      30000u
+#define SETUP_NODE_MS 20u
+
+/* Waits for a rack's answer in the start. A signal ends that, too. */
+static int await_answer(struct racks *r, uint32_t rack, uint64_t end_ms)
 {
-    while (!ranks_await(rack + 1, WIRE_ANSWER, &r->answer, 50))
+    while (!ranks_await(rack + 1, WIRE_ANSWER, &r->answer, 50)) {
         if (signals_any() && signals_end())
             return -1;
+        if (host_ms() < end_ms)
+            continue;
+        fail(r, rack, "does not answer");
+        return machine_complain(r->m, "%s", r->why);
+    }
+    return 0;
+}
+
+/* Asks all hosts what they have. Returns 0 if that suffices, or -1 after a line. */
+static int ask_hosts(struct racks *r)
+{
+    struct wire_host *host = memory_new(r->n, sizeof *host);
+    uint32_t *end = memory_new(r->n, sizeof *end);
+    uint64_t end_ms = host_ms() + SILENCE_MS;
+    int status = 0;
+
+    for (uint32_t k = 0; k < r->n; k++)
+        wire_put(&r->rack[k].out, WIRE_ASK, 0, 0, NULL, 0);
+    send_all(r);
+    for (uint32_t k = 0; k < r->n && status == 0; k++) {
+        end[k] = r->rack[k].end_cabinet;
+        status = await_answer(r, k, end_ms);
+        if (status == 0)
+            memcpy(&host[k], r->answer.bytes, r->answer.n < sizeof *host ? r->answer.n : sizeof *host);
+    }
+    if (status == 0)
+        status = racks_hosts_check(r->m, r->n, host, end);
+    free(host);
+    free(end);
+    return status;
+}
+
+/* Waits for a rack's answer to its setup: nothing, or a line. */
+static int await_setup(struct racks *r, uint32_t rack, uint64_t end_ms)
+{
+    if (await_answer(r, rack, end_ms) != 0)
+        return -1;
     if (r->answer.n == 0)
         return 0;
     return machine_complain(r->m, "rack %u (%s): %.*s", rack + 1, ranks_host(rack + 1), (int)r->answer.n,
@@ -408,12 +449,16 @@ static int far_start(struct machine *m)
         r->rack[k].first_cabinet = done;
         done = (uint32_t)((uint64_t)m->cabinets * (k + 1) / r->n);
         r->rack[k].end_cabinet = done;
-        command_setup(r, k);
     }
-    send_all(r);
-    int status = 0;
+    if (ask_hosts(r) != 0)
+        return -1;
     for (uint32_t k = 0; k < r->n; k++)
-        status |= await_setup(r, k);
+        command_setup(r, k);
+    send_all(r);
+    uint64_t end_ms = host_ms() + SETUP_MS + SETUP_NODE_MS * m->nodes;
+    int status = 0;
+    for (uint32_t k = 0; k < r->n && !r->failed; k++)
+        status |= await_setup(r, k, end_ms);
     for (uint32_t slot = 0; slot < m->harts.count; slot++)
         harts_slot(&m->harts, slot)->stops = 1;
     return status;

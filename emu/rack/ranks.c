@@ -2,10 +2,12 @@
 #include "emu/rack/ranks.h"
 
 #include <mpi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
@@ -34,12 +36,35 @@ static void meet(void)
     free(request);
 }
 
+/* A process that never comes, because its host hangs, keeps MPI from beginning. */
+#define BEGIN_S 30u
+
+static void begin_fails(int number)
+{
+    static const char text[] = "ncube: a rack's process does not begin: MPI has waited for 30 s\n";
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+
+    (void)number, (void)written;
+    _exit(EXIT_FAILURE);
+}
+
+static void limit_begin(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+    if (!rank || strcmp(rank, "0") != 0)
+        return;
+    signal(SIGALRM, begin_fails);
+    alarm(BEGIN_S);
+}
+
 void ranks_begin(int *argc, char ***argv)
 {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int n;
 
     prctl(PR_SET_TIMERSLACK, 1ul); /* ns: for ranks_rest */
+    limit_begin();
     ranks_sockets_ask();
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
@@ -49,6 +74,8 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Allgather(name, sizeof name, MPI_CHAR, host, sizeof *host, MPI_CHAR, MPI_COMM_WORLD);
     meet();
     ranks_sockets_find();
+    alarm(0);
+    signal(SIGALRM, SIG_DFL);
 }
 
 /* Frees what has been sent. */

@@ -112,6 +112,29 @@ status "a host with another version" 1 mpirun.openmpi -q --allow-run-as-root --o
 same "it is named" "ncube: rack 1 ($(hostname)): its ncube-mpi, or a part of it in $scratch/other/lib, is another \
 version" "$(cat err)"
 
+# Rank 0 and two racks; the second one's environment or shell is what the words say.
+beside() { # WORD...
+    mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np 1 "$build/bin/ncube-mpi" \
+        run -d 2 ./ends exit : -np 1 "$build/bin/ncube-mpi" : -np 1 "$@"
+}
+mkdir wrapped
+printf '#!/bin/sh\nexec qemu-system-riscv64 "$@"\n' >wrapped/qemu-system-riscv64
+chmod +x wrapped/qemu-system-riscv64
+status "a host with another QEMU" 1 beside env PATH="$scratch/wrapped:$PATH" "$build/bin/ncube-mpi"
+same "it is named" "ncube: rack 2 ($(hostname)): its qemu-system-riscv64 is another version than that of rack 1 \
+($(hostname))" "$(cat err)"
+status "a host without QEMU" 1 beside env PATH=/nowhere "$build/bin/ncube-mpi"
+same "it is named" "ncube: rack 2 ($(hostname)): it has no qemu-system-riscv64; install Debian's qemu-system-misc" \
+    "$(cat err)"
+status "a host without enough memory" 1 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none \
+    -np 1 "$build/bin/ncube-mpi" run -d 2 ./ends exit : -np 1 sh -c "ulimit -v 100000; exec $build/bin/ncube-mpi"
+check "what it lacks is said" grep -qx "ncube: rack 1 ($(hostname)): this machine needs [0-9]* MB of address space in \
+one process, but this host lets ncube have 97: .*" err
+begun=$SECONDS
+status "a rack that does not answer in the start" 1 beside env NCUBE_RACK_DELAY_US=60000000 "$build/bin/ncube-mpi"
+same "it is named" "ncube: rack 2 ($(hostname)) does not answer" "$(cat err)"
+check "within 10 s" [ $((SECONDS - begun)) -le 10 ]
+
 # ---- Ends of processes
 
 # Runs a program without an end on two racks, and the commands when it computes; $racks are the processes of the racks.
