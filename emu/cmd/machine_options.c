@@ -64,6 +64,7 @@ const struct option_line machine_lines[] = {
      TO(OPTION_CHOICE, strict), .choices = sync_modes},
     {"cores", "N", "use at most N processors of the host (default: all allowed); same results",
      TO(OPTION_NUMBER, processors), 1, 64},
+    {"racks", "N,...", "nodes of each rack, with ncube-mpi (default: even); same results", TO(OPTION_TEXT, racks)},
     {"harts", "WAY",
      "inside: ncube's thread has all harts (default); turns: another; threads: each has one; same results",
      TO(OPTION_CHOICE, harts), MACHINE_HARTS_THREADS, .choices = hart_ways},

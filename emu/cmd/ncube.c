@@ -130,6 +130,8 @@ static void check_gdb_memory(const struct options *o, const struct machine_optio
 /* Debuggers read the nodes' memory in this process. */
 static void check_hosts(const struct options *o, const struct machine_options *m)
 {
+    if (m->racks && !m->far)
+        options_refuse(o, "racks: all nodes are on this host; mpirun.openmpi starts ncube-mpi on several");
     if (m->far && (m->gdb || m->core_dir || m->check))
         options_refuse(o, "%s is not possible while other hosts have the nodes; run it by ncube",
                        m->gdb        ? "gdb"

@@ -293,6 +293,22 @@ static bool load_boards(struct config_reader *l, const config_setting_t *root)
 
 /* ---- The machine -------------------------------------------------------------------------- */
 
+/* Whether they are the nodes of the machine is checked where there are racks. */
+static bool load_racks(struct config_reader *l, const config_setting_t *root)
+{
+    const config_setting_t *array = NULL;
+    bool good = setting_integers(&l->r, root, "racks", CONFIG_RACKS_MOST, &array);
+
+    l->config->n_racks = array ? (uint32_t)config_setting_length(array) : 0;
+    for (uint32_t k = 0; good && k < l->config->n_racks; k++) {
+        int64_t nodes = 0;
+
+        good = setting_integer_at(&l->r, array, k, 1, NODE_HOST, &nodes);
+        l->config->rack_nodes[k] = (uint32_t)nodes;
+    }
+    return good;
+}
+
 static bool load_size(struct config_reader *l, const config_setting_t *root)
 {
     int64_t dim = 0, ram_mb = NODE_RAM_DEFAULT_BYTES >> 20, per_cabinet = CABINET_MAX_NODES,
@@ -316,7 +332,7 @@ static bool load_size(struct config_reader *l, const config_setting_t *root)
     t->shared_text_kb = (uint32_t)text_kb;
     t->code_mb = (uint32_t)code_mb;
     t->server_limit_s = (uint32_t)limit_s;
-    return true;
+    return load_racks(l, root);
 }
 
 static bool choose_host_si(struct config_reader *l, const config_setting_t *root)
@@ -388,6 +404,7 @@ static bool load_machine(struct config_reader *l, const config_setting_t *root, 
                                        "metadata",
                                        "server_limit_s",
                                        "costs",
+                                       "racks",
                                        NULL};
     const char *images = NULL;
 

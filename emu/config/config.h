@@ -18,6 +18,8 @@ struct config_cost { /* of `timing` or an entry of `cycles = { ... }`: the cost 
     char *where; /* "sandia.conf:31", to be quoted if no class has that name */
 };
 
+#define CONFIG_RACKS_MOST 256u
+
 struct machine_config {
     struct topo topo;
     char *path;          /* of the machine file; NULL: config_default */
@@ -29,6 +31,7 @@ struct machine_config {
     struct stated_cost stated[STATED_ROWS]; /* `costs` */
     uint32_t n_faults;
     struct fault *fault;
+    uint32_t n_racks, rack_nodes[CONFIG_RACKS_MOST]; /* `racks` */
 };
 
 /* Reads and checks a machine file. image_folder, if not NULL, is the folder at which the paths of images start,

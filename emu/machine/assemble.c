@@ -22,6 +22,7 @@
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
 #include "emu/machine/operate.h"
+#include "emu/machine/placing.h"
 #include "emu/state/origin.h"
 #include "emu/state/outputs.h"
 #include "emu/machine/recorded.h"
@@ -506,29 +507,14 @@ static int fill_memory(struct machine *m)
 
 /* ---- Life ---- */
 
-static void share_nodes(struct machine *m, uint32_t racks)
-{
-    uint32_t each = (m->nodes + racks - 1) / racks;
-
-    if (m->config.topo.nodes_per_cabinet > each)
-        m->config.topo.nodes_per_cabinet = each;
-}
-
-static void count_parts(struct machine *m)
+int machine_check_host(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
 
     m->nodes = (1u << t->dim) + t->n_io;
-    if (m->options->far) /* no rack is to be left without a cabinet */
-        share_nodes(m, m->options->far->racks);
-    m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
-    m->first_cabinet = 0;
-    m->end_cabinet = m->options->far ? 0 : m->cabinets;
-}
-
-int machine_check_host(struct machine *m)
-{
-    count_parts(m);
+    if (m->options->far)
+        return placing_divide(m) != 0 ? -1 : check_limits(m);
+    m->cabinets = m->end_cabinet = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
     return check_limits(m);
 }
 
@@ -614,6 +600,7 @@ int machine_free(struct machine *m)
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_stop(&m->cabinet[c]);
     free(m->cabinet);
+    free(m->rack_end);
     if (m->text)
         text_pool_free(m->text);
     stats_calls_free(m->calls);

@@ -405,7 +405,6 @@ static int await_answer(struct racks *r, uint32_t rack, uint64_t end_ms)
 static int ask_hosts(struct racks *r)
 {
     struct wire_host *host = memory_new(r->n, sizeof *host);
-    uint32_t *end = memory_new(r->n, sizeof *end);
     uint64_t end_ms = host_ms() + SILENCE_MS;
     int status = 0;
 
@@ -413,15 +412,13 @@ static int ask_hosts(struct racks *r)
         wire_put(&r->rack[k].out, WIRE_ASK, 0, 0, NULL, 0);
     send_all(r);
     for (uint32_t k = 0; k < r->n && status == 0; k++) {
-        end[k] = r->rack[k].end_cabinet;
         status = await_answer(r, k, end_ms);
         if (status == 0)
             memcpy(&host[k], r->answer.bytes, r->answer.n < sizeof *host ? r->answer.n : sizeof *host);
     }
     if (status == 0)
-        status = racks_hosts_check(r->m, r->n, host, end);
+        status = racks_hosts_check(r->m, r->n, host);
     free(host);
-    free(end);
     return status;
 }
 
@@ -447,8 +444,7 @@ static int far_start(struct machine *m)
     m->racks = r;
     for (uint32_t k = 0; k < r->n; k++) {
         r->rack[k].first_cabinet = done;
-        done = (uint32_t)((uint64_t)m->cabinets * (k + 1) / r->n);
-        r->rack[k].end_cabinet = done;
+        r->rack[k].end_cabinet = done = m->rack_end[k];
     }
     if (ask_hosts(r) != 0)
         return -1;

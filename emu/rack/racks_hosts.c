@@ -84,14 +84,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* Racks of one host share its memory and its threads. */
-static struct limits needs_of_host(const struct machine *m, uint32_t rack, uint32_t racks, const uint32_t *end_cabinet)
+static struct limits needs_of_host(const struct machine *m, uint32_t rack, uint32_t racks)
 {
     struct limits all = {0};
 
     for (uint32_t k = rack; k < racks; k++) {
         if (strcmp(ranks_host(k + 1), ranks_host(rack + 1)) != 0)
             continue;
-        struct limits one = machine_needs(m, k == 0 ? 0 : end_cabinet[k - 1], end_cabinet[k]);
+        struct limits one = machine_needs(m, k == 0 ? 0 : m->rack_end[k - 1], m->rack_end[k]);
         all.descriptors = larger(all.descriptors, one.descriptors);
         all.address_bytes = larger(all.address_bytes, one.address_bytes);
         all.file_bytes = larger(all.file_bytes, one.file_bytes);
@@ -101,7 +101,7 @@ static struct limits needs_of_host(const struct machine *m, uint32_t rack, uint3
     return all;
 }
 
-int racks_hosts_check(struct machine *m, uint32_t racks, const struct wire_host *host, const uint32_t *end_cabinet)
+int racks_hosts_check(struct machine *m, uint32_t racks, const struct wire_host *host)
 {
     char lacks[512];
     int status = 0;
@@ -111,7 +111,7 @@ int racks_hosts_check(struct machine *m, uint32_t racks, const struct wire_host 
     for (uint32_t k = 0; k < racks; k++) {
         if (!is_first_of_host(k))
             continue;
-        struct limits needed = needs_of_host(m, k, racks, end_cabinet);
+        struct limits needed = needs_of_host(m, k, racks);
         if (!limits_suffice(&needed, &host[k].there, lacks, sizeof lacks))
             status = machine_complain(m, "rack %u (%s): %s", k + 1, ranks_host(k + 1), lacks);
     }

@@ -9,7 +9,6 @@
 /* Says what a rack's host has: the answer to WIRE_ASK. lib: the folder of ncube's parts there. */
 void racks_host_find(struct wire_host *host, const char *lib);
 
-/* Compares what the hosts of all racks have with each other and with what the machine needs there. host: by rack;
- * end_cabinet: likewise, the first cabinet of the next rack. Returns 0, or -1 after a line for each thing that a host
- * lacks. */
-int racks_hosts_check(struct machine *m, uint32_t racks, const struct wire_host *host, const uint32_t *end_cabinet);
+/* Compares what the hosts of all racks have with each other and with what the machine needs there. host: by rack.
+ * Returns 0, or -1 after a line for each thing that a host lacks. */
+int racks_hosts_check(struct machine *m, uint32_t racks, const struct wire_host *host);

@@ -64,6 +64,7 @@ struct machine_options { /* they outlive the machine */
     const char *lib;     /* folder of plugin.so, vertex.elf and nsdisk.elf */
     uint32_t dim;        /* of the machine, if there is no machine file */
     uint32_t processors; /* of the host, to use; 0: all that this process may use */
+    const char *racks;   /* nodes of each rack, as "16,48"; NULL: the machine file says it, or they are even */
     enum machine_harts harts;
     bool from_words;             /* all of these are from the command line, which may be executed again (guard.h) */
     bool strict;                 /* user code does not run ahead (sched.h); slow, for comparisons */
@@ -117,9 +118,10 @@ struct machine {
     uint32_t cabinets;
     uint32_t first_cabinet, end_cabinet; /* those that this process runs */
     struct cabinet *cabinet;
-    void *racks;       /* the others; NULL: there are none */
-    uint64_t work_ns;  /* processor time of the QEMUs at the last silence (explain.h) */
-    uint32_t silences; /* in a row in which they have done nothing */
+    void *racks;        /* the others; NULL: there are none */
+    uint32_t *rack_end; /* likewise; by rack: the first cabinet of the next one */
+    uint64_t work_ns;   /* processor time of the QEMUs at the last silence (explain.h) */
+    uint32_t silences;  /* in a row in which they have done nothing */
     struct text_pool *text;
     uint32_t *slot_of;          /* node's slot */
     struct snapshot **snapshot; /* by node: its state, while a loop that polls is looked at; else NULL */

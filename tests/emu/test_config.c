@@ -335,7 +335,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         /* keys */
         {"dim = 5;\ndimn = 5;\n", "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, "
                                   "shared_text_kb, translation_mb, boards, front_end, images, "
-                                  "cycles, timing, faults, striped, cfs, metadata, server_limit_s, costs"},
+                                  "cycles, timing, faults, striped, cfs, metadata, server_limit_s, costs, racks"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives, service"},
@@ -393,6 +393,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:2: ram_mb = 12 is not a power of two; it must be 1, 2, 4, 8, 16, 32 or 64"},
         {"dim = 5;\nnodes_per_cabinet = 0;\n",
          "m.conf:2: nodes_per_cabinet = 0 is out of range; it must be an integer from 1 to 256"},
+        {"dim = 5;\nracks = [16, 0];\n", "m.conf:2: 0 is out of range; it must be an integer from 1 to 32768"},
         {"dim = 5;\nserver_limit_s = 0;\n",
          "m.conf:2: server_limit_s = 0 is out of range; it must be an integer from 1 to 100000"},
         {"dim = 5;\nshared_text_kb = 27649;\n",

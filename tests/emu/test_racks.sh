@@ -83,6 +83,43 @@ check "statistics are the same" cmp <(sed '/^ "host"/,$d' here.stats) <(sed '/^ 
 same "one process is ncube" "$("$build/bin/ncube" run -d 1 "$build/examples/hello")" \
     "$(mpirun.openmpi -q --allow-run-as-root -np 1 "$build/bin/ncube-mpi" run -d 1 "$build/examples/hello")"
 
+# ---- Which nodes a rack has
+
+cat >placed.conf <<'END'
+dim = 3; racks = [2, 6];
+boards = ();
+END
+sed 's/boards = ()/boards = ( { number = 0; io_nodes = ( { index = 0; si = [1]; drives = ( { volume = "df00"; image = \
+"df00.img"; } ); } ); } )/' placed.conf >placed_drives.conf
+equal "racks of the machine file" 2 -m placed.conf "$build/examples/heat"
+"$build/bin/ncube" run -d 3 --trace here.trace "$build/examples/heat" >here.out 2>&1
+equal_to() { # RACKS SHARES: as on one host
+    on "$1" run -d 3 --racks="$2" --trace there.trace "$build/examples/heat" >there.out 2>there.err </dev/null
+    same "--racks=$2: status" 0 $?
+    check "--racks=$2: output" cmp here.out there.out
+    check "--racks=$2: trace" cmp here.trace there.trace
+}
+equal_to 2 4,4
+equal_to 2 3,5
+equal_to 3 1,6,1
+refused() { # RACKS LINE WORD...
+    local racks=$1 line=$2
+    shift 2
+    status "$line" 1 on "$racks" run -d 3 "$@" ./ends exit
+    same "it is one line" "ncube: $line" "$(cat err)"
+}
+refused 2 "--racks: the racks have 7 nodes together, but the machine has 8, I/O nodes included" --racks=3,4
+refused 2 "--racks: nodes for 3 racks are given, but mpirun has started 2" --racks=3,4,1
+for value in 3,x 3,5, ""; do
+    refused 2 "--racks=$value: numbers of nodes are needed, such as 16,48, for at most 256 racks" "--racks=$value"
+done
+status "racks of a machine file with other nodes" 1 on 2 run -m placed_drives.conf ./ends exit
+same "it is named" "ncube: placed_drives.conf: the racks have 8 nodes together, but the machine has 9, I/O nodes \
+included" "$(cat err)"
+status "--racks on one host" 2 "$build/bin/ncube" run -d 3 --racks=4,4 ./ends exit
+same "it is refused in a line" "ncube: racks: all nodes are on this host; mpirun.openmpi starts ncube-mpi on several; \
+see ncube run --help" "$(cat err)"
+
 # ---- A machine that stays up
 
 on 2 boot -d 2 --name "racks$$" >boot.out 2>&1 &
@@ -126,10 +163,10 @@ same "it is named" "ncube: rack 2 ($(hostname)): its qemu-system-riscv64 is anot
 status "a host without QEMU" 1 beside env PATH=/nowhere "$build/bin/ncube-mpi"
 same "it is named" "ncube: rack 2 ($(hostname)): it has no qemu-system-riscv64; install Debian's qemu-system-misc" \
     "$(cat err)"
-status "a host without enough memory" 1 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none \
-    -np 1 "$build/bin/ncube-mpi" run -d 2 ./ends exit : -np 1 sh -c "ulimit -v 100000; exec $build/bin/ncube-mpi"
-check "what it lacks is said" grep -qx "ncube: rack 1 ($(hostname)): this machine needs [0-9]* MB of address space in \
-one process, but this host lets ncube have 97: .*" err
+status "a host without enough descriptors" 1 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none \
+    -np 1 "$build/bin/ncube-mpi" run -d 2 ./ends exit : -np 1 sh -c "ulimit -n 40; exec $build/bin/ncube-mpi"
+check "what it lacks is said" grep -qx "ncube: rack 1 ($(hostname)): this machine needs [0-9]* open files, but this \
+host lets ncube have 40: .*" err
 begun=$SECONDS
 status "a rack that does not answer in the start" 1 beside env NCUBE_RACK_DELAY_US=60000000 "$build/bin/ncube-mpi"
 same "it is named" "ncube: rack 2 ($(hostname)) does not answer" "$(cat err)"
