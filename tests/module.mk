@@ -256,12 +256,14 @@ bench:
 	$(SUBMAKE) all guest
 	@$(MEASURE_PY) bench
 
-# make racks: nodes on several hosts: ends and failures, random programs on 1 to 5 racks, what it costs
+# make racks: nodes on several hosts: ends and failures, random programs and 8 to 512 nodes, disturbed, on
+# 1 to 5 racks, what it costs
 .PHONY: racks
 racks:
 	$(SUBMAKE) all host-tests
 	@tests/run.sh $(B) tests/emu/test_racks.sh
 	@RACKS=1 $(B)/tests/machine/test_exact -j1 --filter 'exact/is_every*'
+	@RUNS=2 NODES=512 $(B)/tests/machine/test_repeat -j1 --filter 'repeat/*_on_racks'
 	@ROWS='racks_*' LARGE=1 $(MEASURE_PY) bench
 
 # make bench-processors: what more processors of the host would give
