@@ -252,33 +252,91 @@ def parallel(bench):
 RACKS = 2
 
 
-def on_racks(bench, delay_us, *words):
+def on_racks(bench, racks, delay_us, *words):
     """A run whose racks are processes of this host, speak TCP, and hold each message for delay_us."""
     return ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "NCUBE_RACK_DELAY_US=%d" % delay_us,
-            "mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,tcp", "-np", str(1 + RACKS),
+            "mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,tcp", "-np", str(1 + racks),
             bench.ncube + "-mpi", "run", *words]
 
 
 def racks_round(bench, delay_us):
     n, program = small(2000, 20), bench.node_program("trips", "trips")
-    one, other = bench.best(on_racks(bench, delay_us, "-d", 1, program, n),
-                            on_racks(bench, delay_us, "-d", 1, program, 1))
+    one, other = bench.best(on_racks(bench, RACKS, delay_us, "-d", 1, program, n),
+                            on_racks(bench, RACKS, delay_us, "-d", 1, program, 1))
     return "%.0f/s" % (n / less(one.wall, other.wall)), "processor %.2f s" % less(one.cpu, other.cpu)
 
 
-def racks_barriers(bench, dim):
+def racks_barriers(bench, dim, racks, delay_us):
     program, dim = bench.node_program("barriers", "barriers"), small(dim, 2)
-    one, other = bench.best(on_racks(bench, 0, "-d", dim, program, 20), on_racks(bench, 0, "-d", dim, program, 0))
+    one, other = bench.best(*[on_racks(bench, racks, delay_us, "-d", dim, program, n) for n in (20, 0)])
     return seconds(less(one.wall, other.wall), less(one.cpu, other.cpu))
+
+
+def grain_words(bench, grain_us, rounds):
+    """A run of that many rounds, and one of its start."""
+    program = bench.node_program("compute", "compute", "-DWORK=integer")
+    return [["-d", small(6, 2), program, 715 * grain_us // 1000, n] for n in (small(rounds, 3), 1)]
 
 
 def racks_grain(bench, grain_us, rounds, delay_us):
     """grain_us of virtual time between messages, on two racks and on one host; without their starts."""
-    program = bench.node_program("compute", "compute", "-DWORK=integer")
-    runs = [["-d", small(6, 2), program, 715 * grain_us // 1000, n] for n in (small(rounds, 3), 1)]
+    runs = grain_words(bench, grain_us, rounds)
     here, here_0, there, there_0 = bench.best(*[bench.run(*words) for words in runs],
-                                              *[on_racks(bench, delay_us, *words) for words in runs])
+                                              *[on_racks(bench, RACKS, delay_us, *words) for words in runs])
     return ratio(less(here.wall, here_0.wall), less(there.wall, there_0.wall))
+
+
+class OnRacks:
+    """A run on racks without its start: its time, its rounds, and its time on one host."""
+
+    def __init__(self, bench, delay_us, runs):
+        here, here_0, there, there_0 = bench.best(*[bench.run(*words) for words in runs],
+                                                  *[on_racks(bench, RACKS, delay_us, *words) for words in runs])
+        self.here, self.there = less(here.wall, here_0.wall), less(there.wall, there_0.wall)
+        self.rounds = max(1, self.count(bench, delay_us, runs[0]) - self.count(bench, delay_us, runs[1]))
+
+    def count(self, bench, delay_us, words):
+        path = bench.work + "/stats"
+        bench.timed(Times(), [str(word) for word in on_racks(bench, RACKS, delay_us, "--stats=" + path, *words)])
+        with open(path, encoding="utf-8") as file:
+            return int(re.findall(r'"waits": *([0-9]+)', file.read())[-1])
+
+
+def racks_model(bench, delay_us, words_of):
+    """The time on racks as the model says, over that measured. The model: the time on one host, and so much for each
+    round as one costs two nodes that send 8 bytes there and back."""
+    trips = bench.node_program("trips", "trips")
+    one = OnRacks(bench, delay_us, [["-d", 1, trips, n] for n in (small(1000, 20), 1)])
+    round_s = less(one.there, one.here) / one.rounds
+    run = OnRacks(bench, delay_us, words_of(bench))
+    predicted = run.here + run.rounds * round_s
+    return ("%.2f" % (predicted / run.there),
+            "%.2f s, %.2f s, %d rounds of %.0f us" % (predicted, run.there, run.rounds, round_s * 1e6))
+
+
+def barriers_words(bench):
+    program = bench.node_program("barriers", "barriers")
+    return [["-d", small(6, 2), program, n] for n in (20, 0)]
+
+
+def racks_rows():
+    """Barriers by number of racks and latency, and the model."""
+    rows = []
+    for dim in (6, 8, 10):
+        for racks, delay_us in ((2, 0), (2, 50), (5, 0)):
+            name = "racks_barriers_%d" % (1 << dim)
+            what = "20 barriers, %d nodes on %s racks" % (1 << dim, {2: "two", 5: "five"}[racks])
+            if delay_us > 0:
+                name, what = name + "_50", what + ", 50 us"
+            if racks != RACKS:
+                name += "_on_5"
+            rows.append((name, "-", what, racks_barriers, dim, racks, delay_us, "large"))
+    for name, what, words_of in (("barriers", "20 barriers, 64 nodes", barriers_words),
+                                 ("10ms", "every 10 ms", lambda bench: grain_words(bench, 10000, 200)),
+                                 ("100ms", "every 100 ms", lambda bench: grain_words(bench, 100000, 40))):
+        rows.append(("racks_model_" + name, "0.8 to 1.2", "the model's time over that measured, 50 us: " + what,
+                     racks_model, 50, words_of, "large"))
+    return rows
 
 
 # ---- The rows: NAME, AIM, WHAT, and how it is measured; "large" at the end: not unless asked for
@@ -318,15 +376,13 @@ ROWS = [
     ("racks_trips", "-", "two nodes on two racks, 8 bytes there and back", racks_round, 0, "large"),
     ("racks_trips_50", "-", "the same, 50 us each way between rank 0 and a rack", racks_round, 50, "large"),
     ("racks_trips_200", "-", "the same, 200 us", racks_round, 200, "large"),
-    ("racks_barriers_64", "-", "20 barriers, 64 nodes on two racks", racks_barriers, 6, "large"),
-    ("racks_barriers_256", "-", "20 barriers, 256 nodes on two racks", racks_barriers, 8, "large"),
-    ("racks_barriers_1024", "-", "20 barriers, 1024 nodes on two racks", racks_barriers, 10, "large"),
     ("racks_1ms", "-", "64 nodes on two racks compute, 8 bytes to a neighbour every ms, against one host", racks_grain,
      1000, 200, 0, "large"),
     ("racks_10ms", "-", "the same, every 10 ms", racks_grain, 10000, 200, 0, "large"),
     ("racks_100ms", "-", "the same, every 100 ms", racks_grain, 100000, 40, 0, "large"),
     ("racks_100ms_50", ">= 0.9", "the same, 50 us each way between rank 0 and a rack", racks_grain, 100000, 40, 50,
-     "large")]
+     "large"),
+    *racks_rows()]
 
 
 def usage(text):
