@@ -41,23 +41,6 @@ struct guard {
 
 /* ---- Whether ---- */
 
-static const char *obstacle(struct machine *m)
-{
-    static char text[64];
-
-    if (machine_check_host(m) != 0)
-        return "";
-    if (m->options->far)
-        return "other hosts have its nodes";
-    if (m->cabinets > 1) {
-        snprintf(text, sizeof text, "the machine has %u cabinets", m->cabinets);
-        return text;
-    }
-    if (!machine_fits_inside(m))
-        return "there are not enough addresses (ulimit -v)";
-    return NULL;
-}
-
 static char *find_plugin(const struct machine *m)
 {
     return memory_print("%s/ncube.so", m->options->lib);
@@ -73,20 +56,33 @@ static bool has_plugin(const struct machine *m)
     return there;
 }
 
+/* Returns why ncube cannot be inside, in `text` perhaps; or NULL. */
+static const char *find_obstacle(const struct machine *m, char *text, size_t bytes)
+{
+    if (m->options->far)
+        return "other hosts have its nodes";
+    if (m->cabinets > 1) {
+        snprintf(text, bytes, "the machine has %u cabinets", m->cabinets);
+        return text;
+    }
+    if (!machine_fits_inside(m))
+        return "there are not enough addresses (ulimit -v)";
+    return has_plugin(m) ? NULL : "lib/ncube.so is missing";
+}
+
 int guard_is_wanted(struct machine *m)
 {
     enum machine_harts harts = m->options->harts;
+    char text[64];
 
     if (inside_is() || !m->options->from_words || harts == MACHINE_HARTS_THREADS || harts == MACHINE_HARTS_TURNS)
         return 0;
-    const char *why_not = obstacle(m);
-    if (why_not && !*why_not)
+    if (machine_check_host(m) != 0)
         return -1;
-    if (!why_not && !has_plugin(m))
-        why_not = "lib/ncube.so is missing";
-    if (harts == MACHINE_HARTS_INSIDE && why_not)
-        return machine_complain(m, "harts 'inside': %s", why_not);
-    return !why_not && (harts == MACHINE_HARTS_INSIDE || fiber_pays());
+    const char *obstacle = find_obstacle(m, text, sizeof text);
+    if (harts != MACHINE_HARTS_INSIDE)
+        return !obstacle && fiber_pays();
+    return obstacle ? machine_complain(m, "harts 'inside': %s", obstacle) : 1;
 }
 
 bool guard_is_there(void)
@@ -101,12 +97,11 @@ void guard_tell_up(void)
 
 /* ---- The process ---- */
 
-/* Copies of standard output and error, for ncube there. */
-static int copy_streams(struct inside_page *p)
+/* Copies of standard output and error, for ncube there, which says so if it has not got them. */
+static void copy_streams(struct inside_page *p)
 {
     p->stream[0] = fcntl(STDOUT_FILENO, F_DUPFD, STDERR_FILENO + 1);
     p->stream[1] = fcntl(STDERR_FILENO, F_DUPFD, STDERR_FILENO + 1);
-    return p->stream[0] < 0 || p->stream[1] < 0 ? -1 : 0;
 }
 
 static void close_streams(const struct inside_page *p)
@@ -177,8 +172,9 @@ static int start(struct guard *g)
     sigset_t all, blocked;
 
     int page_fd = inside_make_page(&g->page, &g->page_bytes);
-    if (page_fd < 0 || copy_streams(g->page) != 0)
+    if (page_fd < 0)
         return machine_complain(m, "cannot start a cabinet: %s", strerror(errno));
+    copy_streams(g->page);
     m->cabinet = memory_new(1, sizeof *m->cabinet);
     char *plugin = find_plugin(m);
     sigfillset(&all);

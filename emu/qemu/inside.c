@@ -41,15 +41,17 @@ int inside_make_page(struct inside_page **page, size_t *bytes)
 {
     int fd = memfd_create("ncube-inside", MFD_CLOEXEC);
 
+    *page = NULL;
     *bytes = sizeof **page + TEXT_BYTES;
     if (fd >= 0 && ftruncate(fd, (off_t)*bytes) == 0) {
         *page = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (*page != MAP_FAILED && fill_page(*page) == 0)
             return fd;
-        if (*page != MAP_FAILED)
-            munmap(*page, *bytes);
     }
     int error = errno;
+    if (*page && *page != MAP_FAILED)
+        munmap(*page, *bytes);
+    *page = NULL;
     if (fd >= 0)
         close(fd);
     errno = error;
