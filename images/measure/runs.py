@@ -25,7 +25,7 @@ import sys
 import threading
 import time
 
-SYSTEM = ["bin/ncube", "lib/plugin.so", "lib/ncube.so", "lib/vertex.elf", "lib/nsdisk.elf"]
+SYSTEM = ["bin/ncube", "lib/plugin.so", "lib/vertex.elf", "lib/nsdisk.elf"]
 LIMIT_STATUS = 124  # of ncube run after --limit
 PROCESSORS_MAX = 16
 KEPT_DAYS = 14
