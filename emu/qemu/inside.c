@@ -58,8 +58,25 @@ int inside_make_page(struct inside_page **page, size_t *bytes)
     return -1;
 }
 
+static void mask_ends(int how)
+{
+    sigset_t ends;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    pthread_sigmask(how, &ends, NULL);
+}
+
+void inside_hold_signals(void)
+{
+    mask_ends(SIG_BLOCK);
+}
+
 void inside_begin_signals(void)
 {
+    mask_ends(SIG_UNBLOCK);
     __atomic_store_n(&inside.page->stage, INSIDE_RUNS, __ATOMIC_SEQ_CST);
     int asked = __atomic_exchange_n(&inside.page->asked, 0, __ATOMIC_SEQ_CST);
     if (asked != 0)

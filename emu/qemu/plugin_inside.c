@@ -72,6 +72,7 @@ static void *run(void *unused)
     inside.thread = gettid();
     signals_keep_to(inside.thread);
     take_signals();
+    inside_hold_signals();
     leave(ncube_main(words, word), unused);
     return NULL;
 }

@@ -164,6 +164,20 @@ starts spins run --harts=inside
 kill -TERM "$qemu"
 ends "SIGTERM to the process inside" 143
 check "SIGTERM to the process inside: it says where" grep -q "^ncube: ended by SIGTERM at 0\." err
+ended() { ! kill -0 "$1" 2>/dev/null; }
+for ((k = 5; k < 70; k += 3)); do # at any moment of its start; QEMU has handlers of its own in some
+    env --default-signal "$ncube" run --harts=inside ./spins >out 2>err &
+    run=$!
+    await eval "qemu=\$(pgrep -P $run)"
+    read -rt "$(printf '0.%03d' $k)" <> <(:)
+    kill -TERM "$qemu"
+    await ended $run
+    kill -KILL $run 2>/dev/null
+    wait $run
+    status=$?
+    [ $status = 143 ] || grep -qx "ncube: cabinet 0: .* was ended by signal 15" err || break
+done
+same "SIGTERM after so many ms of its start" 71 $k
 for signal in KILL SEGV ABRT; do
     starts spins run --harts=inside
     kill -s $signal "$qemu"
