@@ -124,7 +124,7 @@ see ncube run --help" "$(cat err)"
 
 on 2 boot -d 2 --name "racks$$" >boot.out 2>&1 &
 up=$!
-until grep -q "is up" boot.out || ! kill -0 $up 2>/dev/null; do sleep 0.1; done
+await grep -qs "is up" boot.out
 same "xnc's program" "$("$build/bin/ncube" run -d 1 "$build/examples/hello")" \
     "$("$build/bin/xnc" --name "racks$$" -d 1 "$build/examples/hello")"
 status "down" 0 "$build/bin/ncube" down --name "racks$$"
@@ -203,9 +203,10 @@ find_processes() {
 ended() { # NAME STATUS SECONDS COMMAND...
     local name=$1 expected=$2 limit=$3 begun
     shift 3
+    rm -f beats
     timeout -k 5 100 "$build/tests/racks/2" run -d 2 --heartbeat=0.2 ./ends run >out 2>beats &
     run=$!
-    until grep -q "^ncube: after" beats || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
+    await grep -qs "^ncube: after" beats
     find_processes
     same "$name: processes" 5 $((1 + ${#racks[@]} + ${#qemus[@]}))
     begun=$SECONDS
