@@ -266,14 +266,6 @@ static void be_detached(void *boot)
         detach_done(b->command);
 }
 
-static int boot_guarded(struct boot *b)
-{
-    int status = guard_run(&b->machine, be_detached, b);
-
-    machine_free(&b->machine);
-    return status;
-}
-
 int boot_machine(const struct boot_options *o)
 {
     const bool detach = o->detach && !guard_is_there();
@@ -287,7 +279,7 @@ int boot_machine(const struct boot_options *o)
     if (machine_configure(&b.machine, &o->machine) == 0)
         guarded = guard_is_wanted(&b.machine);
     if (guarded == 1)
-        return boot_guarded(&b);
+        return guard_run(&b.machine, be_detached, &b);
     int status = guarded == 0 && begin(&b) == 0 ? keep_up(&b) : RUN_FAILED;
 
     if (signals_asked() != 0)

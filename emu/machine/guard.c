@@ -6,11 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
@@ -18,9 +16,9 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
-#include "emu/base/starved.h"
 #include "emu/machine/assemble.h"
 #include "emu/machine/run.h"
+#include "emu/machine/starting.h"
 #include "emu/qemu/fiber.h"
 #include "emu/qemu/inside.h"
 #include "emu/state/explain.h"
@@ -41,23 +39,17 @@ struct guard {
 
 /* ---- Whether ---- */
 
-static char *find_plugin(const struct machine *m)
-{
-    return memory_print("%s/ncube.so", m->options->lib);
-}
-
 /* There is none with sanitizers, which QEMU does not have. */
-static bool has_plugin(const struct machine *m)
+static bool has_plugin(struct machine *m)
 {
-    char *path = find_plugin(m);
-    bool there = access(path, R_OK) == 0;
+    char path[PART_PATH_BYTES];
 
-    free(path);
-    return there;
+    machine_find_part(m, "ncube.so", path);
+    return access(path, R_OK) == 0;
 }
 
 /* Returns why ncube cannot be inside, in `text` perhaps; or NULL. */
-static const char *find_obstacle(const struct machine *m, char *text, size_t bytes)
+static const char *find_obstacle(struct machine *m, char *text, size_t bytes)
 {
     if (m->options->far)
         return "other hosts have its nodes";
@@ -111,18 +103,6 @@ static void close_streams(const struct inside_page *p)
             close(p->stream[i]);
 }
 
-static uint64_t work_ns(void *machine)
-{
-    return cabinet_work_ns(((struct machine *)machine)->cabinet);
-}
-
-static bool waits_for_processor(void *machine)
-{
-    return starved_is_runnable(((struct machine *)machine)->cabinet->pid);
-}
-
-static const struct signals_work work = {work_ns, waits_for_processor};
-
 /* For the next two: the process, and its stage. */
 static volatile sig_atomic_t guarded;
 static uint32_t *volatile guarded_stage;
@@ -161,7 +141,7 @@ static void watch_signals(struct guard *g)
         sigaction(SIGTSTP, &stops, NULL);
     signals_install(&g->bell);
     sigaction(SIGUSR1, &beats, NULL);
-    signals_watch_work(&work, g->machine);
+    machine_watch_work(g->machine);
     signals_be_orderly();
 }
 
@@ -169,6 +149,7 @@ static void watch_signals(struct guard *g)
 static int start(struct guard *g)
 {
     struct machine *m = g->machine;
+    char plugin[PART_PATH_BYTES];
     sigset_t all, blocked;
 
     int page_fd = inside_make_page(&g->page, &g->page_bytes);
@@ -176,7 +157,7 @@ static int start(struct guard *g)
         return machine_complain(m, "cannot start a cabinet: %s", strerror(errno));
     copy_streams(g->page);
     m->cabinet = memory_new(1, sizeof *m->cabinet);
-    char *plugin = find_plugin(m);
+    machine_find_part(m, "ncube.so", plugin);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &blocked);
     int started = cabinet_start_inside(m->cabinet, m->nodes, m->config.topo.ram_bytes, m->config.topo.code_mb, page_fd,
@@ -184,7 +165,6 @@ static int start(struct guard *g)
     if (started == 0)
         watch_signals(g);
     sigprocmask(SIG_SETMASK, &blocked, NULL);
-    free(plugin);
     close(page_fd);
     close_streams(g->page);
     if (started != 0)
@@ -293,5 +273,6 @@ int guard_run(struct machine *m, void (*up)(void *ctx), void *ctx)
         close(g.process.fd);
     if (g.page)
         munmap(g.page, g.page_bytes);
+    machine_free(m);
     return status;
 }

@@ -18,6 +18,6 @@ bool guard_is_there(void);
 void guard_tell_up(void);
 
 /* Executes the command line of this process once more, inside of QEMU, and waits for its end. Calls up(ctx), unless up
- * is NULL, when that process has called guard_tell_up. Returns its exit status, or 1 after a line. The caller frees
- * the machine. */
+ * is NULL, when that process has called guard_tell_up. Returns its exit status, or 1 after a line. Frees the machine.
+ */
 int guard_run(struct machine *m, void (*up)(void *ctx), void *ctx);

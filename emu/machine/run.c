@@ -374,15 +374,6 @@ static int leave(struct run *r)
     return failed || signals_asked() != 0 ? RUN_FAILED : RUN_AGAIN;
 }
 
-/* Lets a process inside of QEMU run it. */
-static int run_guarded(struct run *r)
-{
-    int status = guard_run(&r->machine, NULL, NULL);
-
-    machine_free(&r->machine);
-    return status;
-}
-
 int run_program(const struct run_options *o)
 {
     struct run r = {.options = o};
@@ -391,7 +382,7 @@ int run_program(const struct run_options *o)
     if (machine_configure(&r.machine, &o->machine) == 0)
         guarded = guard_is_wanted(&r.machine);
     if (guarded == 1)
-        return run_guarded(&r);
+        return guard_run(&r.machine, NULL, NULL);
     if (guarded == 0 && begin(&r) == 0) {
         enum sched_end end = run_to_end(&r);
 

@@ -60,7 +60,7 @@ static int start_cabinet(struct machine *m, uint32_t c)
     uint32_t nodes = nodes_of_cabinet(m, c), first = first_slot(m, c);
     char plugin[PART_PATH_BYTES];
 
-    machine_find_part(m, "plugin.so", plugin);
+    machine_find_part(m, inside_is() ? "ncube.so" : "plugin.so", plugin);
     if (cabinet_start(&m->cabinet[c], nodes, m->config.topo.ram_bytes, m->config.topo.code_mb, first, m->harts.fd,
                       plugin, watch, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
@@ -173,7 +173,12 @@ static bool qemu_waits_for_processor(void *ctx)
     return waits;
 }
 
-static const struct signals_work qemu_work = {machine_work_ns, qemu_waits_for_processor};
+void machine_watch_work(struct machine *m)
+{
+    static const struct signals_work qemu_work = {machine_work_ns, qemu_waits_for_processor};
+
+    signals_watch_work(&qemu_work, m);
+}
 
 int machine_make_harts(struct machine *m)
 {
@@ -187,7 +192,7 @@ int machine_make_harts(struct machine *m)
         (m->options->harts != MACHINE_HARTS_THREADS && fiber_pays()))
         harts_take_turns(&m->harts, t->nodes_per_cabinet + 1);
     signals_install(&m->harts.control->doorbell);
-    signals_watch_work(&qemu_work, m);
+    machine_watch_work(m);
     m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
     for (uint32_t c = 0; c < m->cabinets; c++)
         m->cabinet[c] = CABINET_NONE;

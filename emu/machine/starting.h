@@ -12,6 +12,9 @@
 /* Writes the path of a part of ncube, and notes that the machine reads it. */
 void machine_find_part(struct machine *m, const char *name, char path[PART_PATH_BYTES]);
 
+/* Lets signals.h judge by the work of the machine's QEMUs whether an orderly end is stuck. */
+void machine_watch_work(struct machine *m);
+
 /* Makes the control segment and the tables of harts and cabinets, none of which runs. Signals are caught from here on.
  * Returns 0 or -1. */
 int machine_make_harts(struct machine *m);

@@ -332,6 +332,17 @@ void harts_begin(struct harts *h)
     wake_carriers(h);
 }
 
+/* Lets harts run, or others of this processor, for a moment. Returns true if the doorbell has been rung. */
+static bool has_rung_meanwhile(struct harts *h, uint32_t bell)
+{
+    const uint32_t *doorbell = &h->control->doorbell;
+
+    if (!inside.carry)
+        return h->cabinet_slots > 0 && yields_await(&h->yields, doorbell, bell);
+    inside.carry(bell);
+    return __atomic_load_n(doorbell, __ATOMIC_SEQ_CST) != bell;
+}
+
 /* Sleeps for at most limit_ms, or less. Returns false if a signal came or a process ended. */
 static bool doze(struct harts *h, uint32_t bell, int limit_ms)
 {
@@ -340,9 +351,7 @@ static bool doze(struct harts *h, uint32_t bell, int limit_ms)
     if (h->far)
         return h->far->await(h->far_ctx, bell, limit_ms) && !signals_end();
     wake_carriers(h);
-    if (inside.carry)
-        inside.carry(bell);
-    else if (h->cabinet_slots > 0 && yields_await(&h->yields, &c->doorbell, bell))
+    if (has_rung_meanwhile(h, bell))
         return !signals_end() && !signals_take_child();
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&

@@ -58,25 +58,29 @@ int inside_make_page(struct inside_page **page, size_t *bytes)
     return -1;
 }
 
-static void mask_ends(int how)
+static void mask(int how, const int signals[3])
 {
-    sigset_t ends;
+    sigset_t set;
 
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    pthread_sigmask(how, &ends, NULL);
+    sigemptyset(&set);
+    for (int i = 0; i < 3; i++)
+        sigaddset(&set, signals[i]);
+    pthread_sigmask(how, &set, NULL);
 }
 
-void inside_hold_signals(void)
+static const int ends[3] = {SIGINT, SIGTERM, SIGHUP};
+
+/* QEMU has blocked SIGUSR1, SIGALRM and SIGIO for its main loop, which reads them from a descriptor and calls their
+ * handlers: either thread may be first, and signals.c passes them on to this one. */
+void inside_take_signals(void)
 {
-    mask_ends(SIG_BLOCK);
+    mask(SIG_UNBLOCK, (const int[3]){SIGUSR1, SIGALRM, SIGIO});
+    mask(SIG_BLOCK, ends);
 }
 
 void inside_begin_signals(void)
 {
-    mask_ends(SIG_UNBLOCK);
+    mask(SIG_UNBLOCK, ends);
     __atomic_store_n(&inside.page->stage, INSIDE_RUNS, __ATOMIC_SEQ_CST);
     int asked = __atomic_exchange_n(&inside.page->asked, 0, __ATOMIC_SEQ_CST);
     if (asked != 0)

@@ -65,9 +65,9 @@ static inline bool inside_is(void)
  * unmaps *page, of *bytes. */
 int inside_make_page(struct inside_page **page, size_t *bytes);
 
-/* Called by ncube's thread when it begins: a signal that asks for the end waits for inside_begin_signals, since QEMU
- * installs handlers of its own meanwhile. No other thread takes one. */
-void inside_hold_signals(void);
+/* Called by ncube's thread when it begins: it takes the signals that QEMU keeps for itself. A signal that asks for the
+ * end waits for inside_begin_signals, since QEMU installs handlers of its own meanwhile. No other thread takes one. */
+void inside_take_signals(void);
 /* To be called when QEMU has begun to execute the harts, and ncube's handlers of signals are installed. */
 void inside_begin_signals(void);
 

@@ -54,25 +54,11 @@ static void leave(int status, void *unused)
     _exit(status);
 }
 
-/* QEMU has blocked them, for its main loop, which reads them from a descriptor and calls their handlers: either thread
- * may be first, and signals.c passes them on to this one. */
-static void take_signals(void)
-{
-    sigset_t some;
-
-    sigemptyset(&some);
-    sigaddset(&some, SIGUSR1);
-    sigaddset(&some, SIGALRM);
-    sigaddset(&some, SIGIO);
-    pthread_sigmask(SIG_UNBLOCK, &some, NULL);
-}
-
 static void *run(void *unused)
 {
     inside.thread = gettid();
     signals_keep_to(inside.thread);
-    take_signals();
-    inside_hold_signals();
+    inside_take_signals();
     leave(ncube_main(words, word), unused);
     return NULL;
 }
