@@ -3,6 +3,18 @@
 # input of ncube; if it is a pipe, our descriptor 4 is its other end.
 input=/dev/null
 
+# begin_suite WHAT BUILD: goes to the scratch folder; sets build, ncube and debugged. Without gdb, skips WHAT, which is
+# all of the suite.
+begin_suite() {
+    build=$(readlink -f "$2")
+    ncube=$build/bin/ncube
+    debugged=$build/guest/debugged
+    cd "$scratch" || exit 1
+    command -v gdb-multiarch >/dev/null && return
+    skip "$1" "gdb-multiarch is not installed"
+    finish
+}
+
 # begin_gdb WORD...: starts that command of ncube's and waits until it waits for gdb. Sets run and port.
 begin_gdb() {
     rm -f run.out run.err

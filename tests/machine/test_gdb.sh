@@ -4,15 +4,8 @@ set -u
 . "$(dirname "$0")/../shell.sh"
 . "$(dirname "$0")/gdb.sh"
 
-build=$(readlink -f "$1")
-ncube=$build/bin/ncube
-debugged=$build/guest/debugged
 source=$(readlink -f "$(dirname "$0")/../guest/debugged.c")
-cd "$scratch" || exit 1
-if ! command -v gdb-multiarch >/dev/null; then
-    skip "gdb on the machine" "gdb-multiarch is not installed"
-    finish
-fi
+begin_suite "gdb on the machine" "$1"
 
 line_of() { # the number of the line of the program that contains the text
     grep -nF "$1" "$source" | head -n 1 | cut -d: -f1

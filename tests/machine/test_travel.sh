@@ -5,14 +5,7 @@ set -u
 . "$(dirname "$0")/../shell.sh"
 . "$(dirname "$0")/gdb.sh"
 
-build=$(readlink -f "$1")
-ncube=$build/bin/ncube
-debugged=$build/guest/debugged
-cd "$scratch" || exit 1
-if ! command -v gdb-multiarch >/dev/null; then
-    skip "backwards in gdb" "gdb-multiarch is not installed"
-    finish
-fi
+begin_suite "backwards in gdb" "$1"
 
 # record STATUS OPTION... WORD...: a run, in run.ncr, recorded.out and recorded.trace
 record() {

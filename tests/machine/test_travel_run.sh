@@ -5,14 +5,7 @@ set -u
 . "$(dirname "$0")/../shell.sh"
 . "$(dirname "$0")/gdb.sh"
 
-build=$(readlink -f "$1")
-ncube=$build/bin/ncube
-debugged=$build/guest/debugged
-cd "$scratch" || exit 1
-if ! command -v gdb-multiarch >/dev/null; then
-    skip "backwards in a run" "gdb-multiarch is not installed"
-    finish
-fi
+begin_suite "backwards in a run" "$1"
 
 # ---- Places, registers and hits are those of a run that is looked at all the way; the trace is that without gdb
 
