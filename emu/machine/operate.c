@@ -521,6 +521,13 @@ static void rely_on_kernel(struct machine *m)
                                         .passes = !trace_wants(m->trace, TRACE_USER)});
 }
 
+static uint64_t all_work_ns(void *machine)
+{
+    const struct machine *m = machine;
+
+    return machine_work_ns(machine) + (m->cabinet[0].here ? 0 : host_ns(CLOCK_PROCESS_CPUTIME_ID));
+}
+
 /* What needs a node's memory is asked of its rack. */
 static void rely_on_racks(struct machine *m)
 {
@@ -542,6 +549,7 @@ void machine_start_models(struct machine *m)
     m->ncu_ops = ncu_ops;
     if (!m->stub && !m->cores && !m->checking) { /* a debugger may hold a hart for hours */
         m->harts.is_lost = machine_is_lost;
+        m->harts.work_ns = all_work_ns;
         m->harts.ctx = m;
     }
     if (m->stub)

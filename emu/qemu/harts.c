@@ -1,14 +1,8 @@
 /*
- * Grants harts, waits for them, and places them on the host's processors.
- *
- * While harts run for short times only, one processor is faster than two: a hand-over by futex takes a few microseconds
- * on one processor and 25 to 50 across two. So ncube and its cabinets stay together on one, the home processor, which
- * few other runs use (processors.h). A hart is placed on another only for a long run beside other harts
- * (docs/performance.md has the figures).
+ * Grants harts, and waits for them.
  */
 #include "emu/qemu/harts.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,172 +13,31 @@
 #include "emu/qemu/debug_area.h"
 #include "emu/qemu/futex.h"
 #include "emu/qemu/inside.h"
-
-/* Placing threads only affects speed, so a refusal by the host is ignored. */
-static void keep_on(pid_t thread, int processor)
-{
-    cpu_set_t set;
-
-    CPU_ZERO(&set);
-    CPU_SET(processor, &set);
-    sched_setaffinity(thread, sizeof set, &set);
-}
-
-#define CLAIMS "ncube-processor"
-
-static void find_processors(struct harts *h, uint32_t most)
-{
-    int here = sched_getcpu();
-
-    h->claim.fd = -1;
-    if (here < 0 || sched_getaffinity(0, sizeof h->allowed, &h->allowed) != 0)
-        return;
-    if (most == 0 || most > HARTS_PROCESSORS_MAX)
-        most = HARTS_PROCESSORS_MAX;
-    h->claim = processors_claim(CLAIMS, &h->allowed, here);
-    int home = h->claim.processor;
-    h->processor[h->processors++] = home;
-    for (int cpu = 0; cpu < CPU_SETSIZE && h->processors < most; cpu++)
-        if (cpu != home && CPU_ISSET(cpu, &h->allowed))
-            h->processor[h->processors++] = cpu;
-    keep_on(0, home);
-}
-
-/* Makes a processor home: it swaps places with the former home, if it is in the list. */
-static void change_home(struct harts *h, int home)
-{
-    int before = h->processor[0];
-
-    for (uint32_t p = 1; p < h->processors; p++)
-        if (h->processor[p] == home)
-            h->processor[p] = before;
-    h->processor[0] = home;
-}
+#include "emu/qemu/placement.h"
 
 /* ---- Carriers ---- */
-
-static struct carrier *carrier_of(const struct harts *h, uint32_t index)
-{
-    return slots_carrier(h->control, 0) + index;
-}
-
-/* Returns the first slot of the cabinet. */
-static uint32_t cabinet_first(const struct harts *h, uint32_t index)
-{
-    return index - index % h->cabinet_slots;
-}
-
-/* Returns the number of processors on which this hart may be placed. */
-static uint32_t places(const struct harts *h, uint32_t index)
-{
-    if (h->cabinet_slots == 0)
-        return h->processors;
-    uint32_t left = h->count - cabinet_first(h, index);
-
-    return slots_carriers(h->control, left < h->cabinet_slots ? left : h->cabinet_slots);
-}
-
-/* Carriers, or threads of harts, go to their processors. */
-static void place_threads(const struct harts *h)
-{
-    for (uint32_t i = 0; i < h->count; i++) {
-        const struct carrier *c = carrier_of(h, i);
-
-        if (h->cabinet_slots > 0 && c->thread != 0)
-            keep_on((pid_t)c->thread, h->processor[i % h->cabinet_slots]);
-        else if (harts_slot(h, i)->thread != 0)
-            keep_on((pid_t)harts_slot(h, i)->thread, h->processor[h->place[i]]);
-    }
-}
 
 /* Appends a hart to the list of its carrier. */
 static void carrier_grant(struct harts *h, uint32_t index)
 {
-    uint32_t first = cabinet_first(h, index), k = first + h->place[index];
+    uint32_t first = placement_cabinet(h, index), k = first + h->place[index];
 
-    if (slots_push(&carrier_of(h, k)->granted, index - first + 1, &harts_slot(h, index)->next_granted) == 0)
+    if (slots_push(&placement_carrier(h, k)->granted, index - first + 1, &harts_slot(h, index)->next_granted) == 0)
         h->to_wake[h->n_to_wake++] = k;
 }
 
 static void wake_carriers(struct harts *h)
 {
     while (h->n_to_wake > 0) {
-        struct carrier *c = carrier_of(h, h->to_wake[--h->n_to_wake]);
+        struct carrier *c = placement_carrier(h, h->to_wake[--h->n_to_wake]);
 
         futex_wake_sleeper(&c->granted, &c->asleep);
     }
 }
 
-bool harts_follow(struct harts *h)
-{
-    if (h->processors == 0 || h->claim.rank == 0 || !processors_reclaim(&h->claim, &h->allowed))
-        return false;
-    change_home(h, h->claim.processor);
-    keep_on(0, h->processor[0]);
-    place_threads(h);
-    return true;
-}
-
-void harts_rest(struct harts *h)
-{
-    if (h->processors == 0)
-        return;
-    processors_release(&h->claim);
-    h->claim.rank = PROCESSORS_RANKS;
-}
-
-void harts_bring(const struct harts *h, pid_t thread)
-{
-    for (uint32_t i = 0; i < h->count; i++)
-        if ((pid_t)harts_slot(h, i)->thread == thread || (pid_t)carrier_of(h, i)->thread == thread)
-            return;
-    keep_on(thread, h->processor[0]);
-}
-
-/* Returns the processor with the fewest running harts, but the preferred one unless a move makes them more even. */
-static uint32_t least_busy(const struct harts *h, uint32_t processors, uint32_t preferred)
-{
-    uint32_t best = preferred;
-
-    for (uint32_t p = 0; p < processors; p++)
-        if (h->running[p] < h->running[best])
-            best = p;
-    return h->running[best] + 1 < h->running[preferred] ? best : preferred;
-}
-
-/* Returns the thread that executes the hart where it is placed. */
-static uint32_t thread_of(const struct harts *h, uint32_t index)
-{
-    return h->cabinet_slots > 0 ? carrier_of(h, cabinet_first(h, index) + h->place[index])->thread
-                                : harts_slot(h, index)->thread;
-}
-
-static void place(struct harts *h, uint32_t index, bool spread)
-{
-    uint32_t where = spread ? least_busy(h, places(h, index), h->place[index]) : 0;
-
-    h->running[where]++;
-    if (h->place[index] == where || h->processors < 2)
-        return;
-    h->place[index] = (uint8_t)where;
-    keep_on((pid_t)thread_of(h, index), h->processor[where]);
-}
-
 static size_t round_up_to_carrier(size_t bytes)
 {
     return (bytes + sizeof(struct carrier) - 1) / sizeof(struct carrier) * sizeof(struct carrier);
-}
-
-void harts_start_on(struct harts *h, pid_t process, uint32_t first, uint32_t n, uint32_t turn)
-{
-    if (h->processors < 2)
-        return;
-    uint32_t where = turn % places(h, first);
-    keep_on(process, h->processor[where]);
-    for (uint32_t i = first; i < first + n; i++)
-        h->place[i] = (uint8_t)where;
-    h->running[0] -= n;
-    h->running[where] += n;
 }
 
 /* The pages of the debug area take no memory of the host unless they are used. */
@@ -198,15 +51,13 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors)
 {
     size_t bytes = segment_bytes(count);
 
-    *h =
-        (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count, .place = memory_new(count, 1)};
-    find_processors(h, processors);
+    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count};
+    placement_init(h, processors);
     void *p = MAP_FAILED;
     if (h->fd >= 0 && ftruncate(h->fd, (off_t)bytes) == 0)
         p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
     if (p == MAP_FAILED) {
-        processors_release(&h->claim);
-        free(h->place);
+        placement_free(h);
         if (h->fd >= 0)
             close(h->fd);
         return -1;
@@ -215,14 +66,13 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors)
     h->control->debug_offset = sizeof(struct control) + count * sizeof(struct slot);
     h->control->carriers_offset =
         round_up_to_carrier(h->control->debug_offset + sizeof(struct debug_area) + count * sizeof(struct debug_hart));
-    h->running[0] = count;
     return 0;
 }
 
 void harts_take_turns(struct harts *h, uint32_t cabinet_slots)
 {
     h->cabinet_slots = cabinet_slots;
-    h->control->processors = h->processors > 0 ? h->processors : 1;
+    placement_take_turns(h);
     h->to_wake = memory_new(h->count, sizeof *h->to_wake);
 }
 
@@ -234,10 +84,9 @@ void harts_go_far(struct harts *h, const struct harts_far *far, void *ctx)
 
 void harts_free(struct harts *h)
 {
-    processors_release(&h->claim);
+    placement_free(h);
     munmap(h->control, segment_bytes(h->count));
     close(h->fd);
-    free(h->place);
     free(h->to_wake);
 }
 
@@ -251,7 +100,7 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
     struct slot *s = harts_slot(h, index);
 
     if (!h->far)
-        place(h, index, grant->spread);
+        placement_choose(h, index, grant->spread);
     s->base_cycles = grant->base_cycles;
     s->budget_cycles = grant->budget_cycles;
     s->pass_cycles = grant->pass_cycles;
@@ -275,13 +124,6 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
         wake_carriers(h);
 }
 
-/* Notes that a hart no longer runs. */
-static void leave_place(struct harts *h, uint32_t index)
-{
-    if (!h->far)
-        h->running[h->place[index]]--;
-}
-
 void harts_note_stopped(struct harts *h, uint32_t index)
 {
     slots_push(&h->control->stopped, index + 1, &harts_slot(h, index)->next_stopped);
@@ -295,7 +137,9 @@ int64_t harts_take_stopped(struct harts *h)
         return -1;
     uint32_t index = h->taken - 1;
     h->taken = harts_slot(h, index)->next_stopped;
-    leave_place(h, index);
+    if (!h->far)
+        placement_leave(h, index);
+    width_count(&h->width);
     return index;
 }
 
@@ -332,15 +176,24 @@ void harts_begin(struct harts *h)
     wake_carriers(h);
 }
 
+static bool waits(struct harts *h, uint32_t bell)
+{
+    struct control *c = h->control;
+
+    return yields_await(&h->yields, &c->doorbell, bell, &c->patience, &c->useful);
+}
+
 /* Lets harts run, or others of this processor, for a moment. Returns true if the doorbell has been rung. */
 static bool has_rung_meanwhile(struct harts *h, uint32_t bell)
 {
     const uint32_t *doorbell = &h->control->doorbell;
 
     if (!inside.carry)
-        return h->cabinet_slots > 0 && yields_await(&h->yields, doorbell, bell);
+        return h->cabinet_slots > 0 && waits(h, bell);
     inside.carry(bell);
-    return __atomic_load_n(doorbell, __ATOMIC_SEQ_CST) != bell;
+    if (__atomic_load_n(doorbell, __ATOMIC_SEQ_CST) != bell)
+        return true;
+    return h->control->patience.ns > 0 && waits(h, bell);
 }
 
 /* Sleeps for at most limit_ms, or less. Returns false if a signal came or a process ended. */
@@ -365,6 +218,8 @@ bool harts_sleep(struct harts *h, uint32_t bell)
 {
     uint64_t silent_ms = 0; /* since when; 0: not at all */
 
+    if (!h->far)
+        placement_look(h);
     for (;;) {
         if (!doze(h, bell, HARTS_SILENCE_MS))
             return false;
@@ -387,7 +242,8 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
         uint32_t bell = harts_watch(h, UINT64_MAX);
 
         if (__atomic_load_n(&harts_slot(h, index)->stops, __ATOMIC_SEQ_CST) >= stops) {
-            leave_place(h, index);
+            if (!h->far)
+                placement_leave(h, index);
             return true;
         }
         if (!harts_sleep(h, bell))
@@ -432,7 +288,7 @@ bool harts_can_copy(const struct harts *h)
  * ended. */
 static int32_t order_cabinet(struct harts *h, uint32_t first, uint32_t order, const int32_t *answer)
 {
-    __atomic_store_n(&carrier_of(h, first)->granted, order, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&placement_carrier(h, first)->granted, order, __ATOMIC_SEQ_CST);
     h->to_wake[h->n_to_wake++] = first;
     for (;;) {
         uint32_t bell = harts_watch(h, UINT64_MAX);
@@ -469,7 +325,7 @@ bool harts_stand(const struct harts *h)
 
 bool harts_renew_code(struct harts *h, uint32_t first)
 {
-    if (!carrier_of(h, first)->code_due)
+    if (!placement_carrier(h, first)->code_due)
         return true;
     h->control->flushed = 0;
     int32_t answer = order_cabinet(h, first, SLOT_FLUSH, &h->control->flushed);

@@ -9,6 +9,7 @@
 
 #include "emu/qemu/processors.h"
 #include "emu/qemu/slots.h"
+#include "emu/qemu/width.h"
 #include "emu/qemu/yields.h"
 
 #define HARTS_PROCESSORS_MAX 64u
@@ -36,8 +37,15 @@ struct harts {
     bool silent;                            /* harts_wait has returned because no hart stopped in time */
     uint32_t taken;                         /* 1 + slot of the next that harts_take_stopped returns */
     uint32_t running[HARTS_PROCESSORS_MAX]; /* number of running harts on each processor */
+    struct width width;                     /* over how many of them short runs are spread, */
+    uint64_t patience_ns;                   /* and how long ncube and carriers wait by yields if it is more than one; */
+    struct claim other[HARTS_PROCESSORS_MAX]; /* claims on `others` of them, without home */
+    uint32_t others;
     /* Called when the caller sleeps and no hart has reported for HARTS_SILENCE_MS. Returns true if none will. */
     bool (*is_lost)(void *ctx);
+    /* Returns the processor time of this process and the cabinets; NULL: short runs are not spread. */
+    uint64_t (*work_ns)(void *ctx);
+    uint64_t begun_work_ns; /* at the last width_begin */
     void *ctx;
     /* For harts that take turns: */
     uint32_t cabinet_slots; /* of each cabinet, but perhaps the last; 0: each hart has a thread of its own */

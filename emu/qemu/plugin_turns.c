@@ -111,7 +111,7 @@ static void sleep_until_granted(struct carrier_state *state)
 {
     struct carrier *c = state->shared;
 
-    if (yields_await(&state->yields, &c->granted, 0))
+    if (yields_await(&state->yields, &c->granted, 0, &turns.control->patience, &c->useful))
         return;
     futex_await_change(&c->granted, 0, &c->asleep);
 }

@@ -47,6 +47,15 @@ struct claim processors_claim(const char *space, const cpu_set_t *allowed, int h
     return find(space, allowed, here, PROCESSORS_RANKS);
 }
 
+struct claim processors_claim_alone(const char *space, int processor)
+{
+    cpu_set_t only;
+
+    CPU_ZERO(&only);
+    CPU_SET(processor, &only);
+    return find(space, &only, processor, 1);
+}
+
 bool processors_reclaim(struct claim *c, const cpu_set_t *allowed)
 {
     int before = c->processor;

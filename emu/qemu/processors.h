@@ -29,6 +29,9 @@ struct claim {
 /* Claims one of the allowed processors. The claim always names a processor: `here` if no rank is free. */
 struct claim processors_claim(const char *space, const cpu_set_t *allowed, int here);
 
+/* Claims rank 0 on that processor: no other run is there. fd is -1 if one is. */
+struct claim processors_claim_alone(const char *space, int processor);
+
 /* Replaces a claim by one with a lower rank if there is one. Returns true if that is on another processor. */
 bool processors_reclaim(struct claim *c, const cpu_set_t *allowed);
 

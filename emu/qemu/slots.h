@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/qemu/yields.h"
 #include "vertex/contract/machine.h"
 
 enum slot_stop {
@@ -121,7 +122,9 @@ struct carrier {
     _Alignas(128) uint32_t granted; /* futex: 1 + hart that was granted last, the head of their list; 0: none */
     uint32_t asleep;                /* it is in (or about to enter) its futex wait */
     uint32_t thread;                /* its gettid(); 0: it has not begun */
-    uint32_t code_due;              /* the first of a cabinet: its QEMU needs SLOT_FLUSH soon; the plugin clears it */
+    uint32_t processor;             /* of the host, on which ncube has put it, + 1; 0: it has not */
+    struct useful useful;
+    uint32_t code_due; /* the first of a cabinet: its QEMU needs SLOT_FLUSH soon; the plugin clears it */
 };
 
 /* An order to the first cabinet: to make a copy of itself (plugin_copy.h). Given by a grant of SLOT_COPY to its first
@@ -149,6 +152,8 @@ struct control {
     _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings the doorbell, unless it is batched */
     _Alignas(128) uint32_t batch;    /* batched harts that run */
     _Alignas(128) uint32_t translated; /* blocks that QEMU has translated; may wrap */
+    struct useful useful;              /* of ncube */
+    struct patience patience;          /* of ncube and the carriers */
     uint32_t code_due;                 /* number of times that a carrier's code_due was set */
     /* fixed before the first grant: */
     uint64_t quantum_cycles;    /* of user code, from LEAVE on: NCU_QUANTUM_CYCLES, but in tests */

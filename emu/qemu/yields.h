@@ -7,6 +7,7 @@
 #pragma once
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -37,9 +38,53 @@ static inline void yields_were_slow(struct yields *y)
     y->left = y->last_left;
 }
 
-/* Returns true if *word is no longer `value`. Returns soon, but for what others make of a yield. */
-static inline bool yields_await(struct yields *y, const uint32_t *word, uint32_t value)
+/* The processor time of this thread between its patient waits. */
+struct useful {
+    uint64_t ns;
+    uint64_t since_ns; /* its clock at the end of the last one; 0: nobody wants to know */
+};
+
+static inline uint64_t useful_now_ns(void)
 {
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t useful_ns(const struct useful *u)
+{
+    return u->ns + (u->since_ns > 0 ? useful_now_ns() - u->since_ns : 0);
+}
+
+/* How a thread waits; the same for all of a machine. */
+struct patience {
+    uint64_t ns;     /* by yields, before it sleeps; 0: for a moment */
+    uint32_t weighs; /* its useful work is wanted */
+};
+
+static inline bool yields_await_for(const struct patience *p, const uint32_t *word, uint32_t value, struct useful *u)
+{
+    uint64_t end_ns = yields_now_ns() + p->ns;
+    bool changed = false;
+
+    u->ns = useful_ns(u);
+    while (!changed && yields_now_ns() < end_ns) {
+        sched_yield();
+        changed = __atomic_load_n(word, __ATOMIC_SEQ_CST) != value;
+    }
+    u->since_ns = p->weighs ? useful_now_ns() : 0;
+    return changed;
+}
+
+/* Returns true if *word is no longer `value`. With patience it may take that long; without, it returns soon, but
+ * for what others make of a yield. */
+static inline bool yields_await(struct yields *y, const uint32_t *word, uint32_t value, const struct patience *p,
+                                struct useful *u)
+{
+    if (p->ns > 0)
+        return yields_await_for(p, word, value, u);
+    u->since_ns = 0;
     if (y->left > 0) {
         y->left--;
         return false;

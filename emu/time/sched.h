@@ -37,11 +37,11 @@
  *   3. END is posted and needs no stop: the plugin itself sets the clock to t + cost. END takes effect here, in order,
  *      when the hart stops for another reason; then the causes that have fallen due since are handled.
  *
- * Meanwhile harts run: those that run long are spread over the host's processors; the others share ncube's processor.
- * Where they take turns there (harts.h), all are granted at once; of threads, a few. A running hart publishes its clock
- * now and then, and nothing later than that is processed. ncube learns of a post only when the hart stops: so the hart
- * publishes nothing after a post, and its user code stops soon. Harts on ncube's processor wake it only when the last
- * of them has stopped.
+ * Meanwhile harts run: those that run long are spread over the host's processors; the others share ncube's processor,
+ * or are spread as well if that is found to be faster (placement.h). Where harts take turns, all are granted at once;
+ * of threads, a few. A running hart publishes its clock now and then, and nothing later than that is processed. ncube
+ * learns of a post only when the hart stops: so the hart publishes nothing after a post, and its user code stops soon.
+ * Harts that run for short times wake ncube only when the last of them has stopped.
  *
  * User code can see where an interrupt falls if another process may get the hart, or if a signal handler of the program
  * may run: if the kernel must attend after the interrupt. Vertex marks such a hart as exact at LEAVE

@@ -4,15 +4,13 @@ and two for several, each measured here, and its check.
 64 nodes compute for g ms of virtual time, and then exchange 8 bytes with a neighbour, again and again. Per node and
 round, the host takes
 
-    T(1, g) = s + u g                 s: what one processor does at the exchange: kernels, model, hand-overs
-                                      u: the user code of a ms
-    T(P, g) = s + h + u g / (P e)     h: what hand-overs between processors add, on ncube's processor
-                                      e: what a processor does beside the others, of what it does alone
+    T(1, g) = s + u g                 s: the exchange: kernels, model, hand-overs; u: the user code of a ms
+    T(P, g) = n + (s + u g) / (P e)   n: what only one processor can do at the exchange: ncube's work, and what harts
+                                      wait for it and for each other; e: what a processor does of what it does alone
 
-s and u come from T(1, 10) and T(1, 400), h and e from T(2, 100) and T(2, 800). Other grains check both. For 4 and more
-processors, h and e are those of two: what ncube's processor does stays there, and a user's processors may share less
-than these two. ncube spreads nodes over processors where they compute for 75 ms and more; for a shorter grain the model
-says what that would give. Exit status as of bench.
+s and u come from T(1, 10) and T(1, 400), n and e from T(2, 10) and T(2, 800). Other grains check both. For 4 and more
+processors, n and e are those of two: what ncube's processor does stays there, and a user's processors may share less
+than these two. Exit status as of bench.
 """
 import os
 import tempfile
@@ -21,16 +19,15 @@ from bench import Bench, less, small
 
 NODES_DIM = 6
 TURNS_PER_MS = 715  # of `integer`
-FITTED = {1: (10, 400), 2: (100, 800)}
+FITTED = {1: (10, 400), 2: (10, 800)}
 GRAINS = (10, 50, 100, 200, 400, 800)
-SPREAD_FROM = 75  # ms
 MOST = 16  # processors
 
 
 def measure(bench, program, grains):
     """us for a node and round, by number of processors and grain. The runs are in turn, and without their starts."""
     rounds = {g: small(min(2000 // g + 3, 100), 2) for g in grains}
-    cases = [(p, g) for g in grains for p in (1, 2) if p == 1 or g >= SPREAD_FROM]
+    cases = [(p, g) for g in grains for p in (1, 2)]
     commands = [bench.run("--cores=%d" % p, "-d", NODES_DIM, program, TURNS_PER_MS * small(g, 1), n)
                 for p, g in cases for n in (rounds[g], 1)]
     times = bench.best(*commands)
@@ -53,12 +50,13 @@ def main(build):
         measured = measure(bench, program, GRAINS)
     s, u = line(measured, 1)
     constant, slope = line(measured, 2)
-    h, e = constant - s, u / slope / 2
-    print("s = %.0f us, u = %.2f us/ms; two processors: h = %.0f us, e = %.2f" % (s, u, h, e))
+    e = u / slope / 2
+    n = constant - s / (2 * e)
+    print("s = %.0f us, u = %.2f us/ms; two processors: n = %.0f us, e = %.2f" % (s, u, n, e))
     processors = [2 ** k for k in range(MOST.bit_length())]
     print("%6s %s" % ("g, ms", " ".join("%20s" % ("%d processor%s" % (p, "s" * (p > 1))) for p in processors)))
     for g in GRAINS:
-        model = {p: s + u * g if p == 1 else s + h + u * g / (p * e) for p in processors}
+        model = {p: s + u * g if p == 1 else n + (s + u * g) / (p * e) for p in processors}
         cells = ["%.0f us%s" % (model[p], " (%.0f)" % measured[p, g] if (p, g) in measured else
                                 " x %.1f" % (model[1] / model[p]) if p > 1 else "") for p in processors]
         print("%6d %s" % (g, " ".join("%20s" % cell for cell in cells)))

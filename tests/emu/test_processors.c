@@ -122,3 +122,20 @@ Test(processors, of_a_run_that_is_killed_are_free_at_once)
     cr_expect_eq(c.rank, 0);
     processors_release(&c);
 }
+
+Test(processors, one_is_claimed_alone_only_if_no_run_is_there)
+{
+    struct claim run = claim(0), alone = processors_claim_alone(space, 5), again = processors_claim_alone(space, 5);
+
+    cr_expect_lt(processors_claim_alone(space, 0).fd, 0, "a run is on 0");
+    cr_expect_geq(alone.fd, 0);
+    cr_expect_eq(alone.processor, 5);
+    cr_expect_lt(again.fd, 0, "it is claimed already");
+    struct claim other = claim(5);
+    cr_expect_eq(other.rank, 1, "a run that begins later is the second one anywhere");
+    processors_release(&alone);
+    cr_expect_not(processors_reclaim(&other, &two), "it stays there,");
+    cr_expect_eq(other.rank, 0, "and is the first one now");
+    processors_release(&other);
+    processors_release(&run);
+}

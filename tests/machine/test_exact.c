@@ -93,23 +93,32 @@ static const struct subject {
 };
 
 static const struct way {
-    const char *name, *machine, *options[3];
+    const char *name, *machine /* lines of its file; NULL: none */, *options[3];
     const char *ncube; /* another one; NULL: the subject's */
+    const char *width; /* NCUBE_WIDTH: short runs are spread; NULL: perhaps */
 } ways[] = {
-    {"strict", "", {"--sync=strict"}, NULL}, /* the reference */
-    {"ahead", "", {NULL}, NULL},
-    {"ahead on one processor, many cabinets", "nodes_per_cabinet = 1;", {"--cores", "1"}, NULL},
-    {"ahead on two processors, two nodes to a cabinet", "nodes_per_cabinet = 2;", {"--cores", "2"}, NULL},
-    {"ahead, ncube beside QEMU", "", {"--harts=turns"}, NULL},
-    {"ahead, a thread for each hart", "", {"--harts=threads"}, NULL},
-    {"ahead, no text pool", "shared_text_kb = 0;", {NULL}, NULL},
-    {"ahead, on one rack", "", {NULL}, "tests/racks/1"},
-    {"ahead, on two racks", "", {NULL}, "tests/racks/2"},
-    {"ahead, on three racks, two nodes to a cabinet", "nodes_per_cabinet = 2;", {NULL}, "tests/racks/3"},
-    {"ahead, on five racks", "", {NULL}, "tests/racks/5"},
-    {"ahead, translated code thrown away at each opportunity", "", {NULL}, "tests/renews/ncube"},
-    {"the same, two nodes to a cabinet", "nodes_per_cabinet = 2;", {NULL}, "tests/renews/ncube"},
-    {"ahead, a text pool that nsdisk nearly fills", "shared_text_kb = 200;", {NULL}, NULL},
+    {.name = "strict", .options = {"--sync=strict"}}, /* the reference */
+    {.name = "ahead"},
+    {.name = "ahead on one processor, many cabinets", .machine = "nodes_per_cabinet = 1;", .options = {"--cores", "1"}},
+    {.name = "ahead on two processors, two nodes to a cabinet",
+     .machine = "nodes_per_cabinet = 2;",
+     .options = {"--cores", "2"}},
+    {.name = "ahead, spread, with much patience", .width = "2,3000"},
+    {.name = "ahead, spread, without patience, two nodes to a cabinet",
+     .machine = "nodes_per_cabinet = 2;",
+     .width = "2,0"},
+    {.name = "ahead, ncube beside QEMU", .options = {"--harts=turns"}},
+    {.name = "ahead, a thread for each hart", .options = {"--harts=threads"}},
+    {.name = "ahead, no text pool", .machine = "shared_text_kb = 0;"},
+    {.name = "ahead, on one rack", .ncube = "tests/racks/1"},
+    {.name = "ahead, on two racks", .ncube = "tests/racks/2"},
+    {.name = "ahead, on three racks, two nodes to a cabinet",
+     .machine = "nodes_per_cabinet = 2;",
+     .ncube = "tests/racks/3"},
+    {.name = "ahead, on five racks", .ncube = "tests/racks/5"},
+    {.name = "ahead, translated code thrown away at each opportunity", .ncube = "tests/renews/ncube"},
+    {.name = "the same, two nodes to a cabinet", .machine = "nodes_per_cabinet = 2;", .ncube = "tests/renews/ncube"},
+    {.name = "ahead, a text pool that nsdisk nearly fills", .machine = "shared_text_kb = 200;"},
 };
 
 /* A run in one of the ways, and the contents of its volumes at the end. */
@@ -182,7 +191,7 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
 {
     int dim = s->least_dim + (int)((seed + 1) % 2);
     char *folder = folder_new();
-    char *more = format("%s\n%s", way->machine, s->more ? s->more : "");
+    char *more = format("%s\n%s", way->machine ? way->machine : "", s->more ? s->more : "");
     const char *drive = s->drive ? s->drive : "";
     char *machine = has_cfs(s) ? machine_with_servers(folder, dim, "cfs = { volumes = [ \"df00\", \"df01\" ]; };", more)
                     : has_clf(s) ? machine_with_servers(folder, dim, "metadata = \"df01\";", more)
@@ -214,7 +223,10 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
             option = NULL;
         }
     copy_images(images, folder);
+    if (way->width)
+        setenv("NCUBE_WIDTH", way->width, 1);
     result.seen = observe(r, NULL);
+    unsetenv("NCUBE_WIDTH");
     read_images(&result, folder);
     free(dim_text);
     free(seed_text);

@@ -30,11 +30,15 @@ static const struct way {
     const char *on_cpu, *cores;
     bool four_cabinets, threads;  /* --harts=threads */
     const char *ncube, *delay_us; /* on racks: build/tests/racks/N, NCUBE_RACK_DELAY_US */
+    const char *width;            /* NCUBE_WIDTH */
 } ways[] = {
     {.name = "as it is"}, /* the reference */
     {.name = "stopped now and then, four cabinets", .disturb = disturb_by_stops, .four_cabinets = true},
     {.name = "under full load of the host", .disturb = disturb_by_load},
     {.name = "moved between processors", .disturb = disturb_by_moves},
+    {.name = "spread, stopped now and then", .disturb = disturb_by_stops, .width = "2"},
+    {.name = "spread, under full load of the host", .disturb = disturb_by_load, .width = "2"},
+    {.name = "spread, without patience, four cabinets", .four_cabinets = true, .width = "2,0"},
     {.name = "a thread for each hart, four cabinets", .four_cabinets = true, .threads = true},
     {.name = "a thread for each hart, stopped now and then", .disturb = disturb_by_stops, .threads = true},
     {.name = "--cores 1", .cores = "1"},
@@ -69,6 +73,8 @@ static struct observed run(const struct size *size, const struct way *way)
 
     if (way->delay_us != NULL)
         setenv("NCUBE_RACK_DELAY_US", way->delay_us, 1);
+    if (way->width != NULL)
+        setenv("NCUBE_WIDTH", way->width, 1);
     if (way->cores != NULL) {
         r.options[0] = "--cores";
         r.options[1] = way->cores;
@@ -77,6 +83,7 @@ static struct observed run(const struct size *size, const struct way *way)
         r.options[0] = "--harts=threads";
     struct observed seen = observe(r, way->disturb);
     unsetenv("NCUBE_RACK_DELAY_US");
+    unsetenv("NCUBE_WIDTH");
     free(machine);
     free(cabinets);
     free(dim);

@@ -1,0 +1,112 @@
+#include "emu/qemu/width.h"
+
+void width_init(struct width *w, uint32_t harts, uint32_t most, uint32_t fixed)
+{
+    uint32_t own = fixed < most ? fixed : most;
+
+    *w = (struct width){.most = most, .fixed = fixed > 0 || most < 2, .pause = WIDTH_SLICE};
+    w->epoch_ns = WIDTH_EPOCH_NS + (uint64_t)WIDTH_EPOCH_NS * harts / WIDTH_HARTS;
+    w->stops_least = (uint64_t)harts * WIDTH_EPOCH_STOPS;
+    w->weighs = !w->fixed;
+    w->own = w->now = own > 0 ? own : 1;
+}
+
+/* Returns what is to be tried; 0: nothing. */
+static uint32_t choose_other(const struct width *w)
+{
+    bool pays = (double)w->stops >= WIDTH_STOPS_LEAST * (double)w->windows;
+    uint32_t wider = pays && w->own < w->most ? 2 * w->own : 0, narrower = w->own / 2;
+
+    if (wider > w->most)
+        wider = w->most;
+    return (w->goes_down && narrower > 0) || wider == 0 ? narrower : wider;
+}
+
+static void rest_until_trial(struct width *w, uint64_t now_ns)
+{
+    w->trial_ns = now_ns + w->pause * w->epoch_ns;
+    w->other = 0;
+    w->now = w->own;
+    w->weighs = false;
+}
+
+static void lengthen_pause(struct width *w)
+{
+    if (w->pause < WIDTH_PAUSE_MOST)
+        w->pause *= 2;
+}
+
+static void end_trial(struct width *w, uint64_t now_ns, double rate)
+{
+    bool wider = w->other > w->own, better = wider ? rate > w->rate * WIDTH_GAIN : rate * WIDTH_KEPT > w->rate;
+
+    if (better) {
+        w->own = w->other;
+        w->fewer = wider ? w->rate : 0;
+        w->rate = rate;
+        w->pause = WIDTH_SLICE;
+    } else {
+        w->fewer = wider ? w->fewer : rate;
+        lengthen_pause(w);
+    }
+    rest_until_trial(w, now_ns);
+}
+
+static void end_own(struct width *w, uint64_t now_ns, double rate)
+{
+    bool drops = rate < w->fewer * WIDTH_DROP;
+
+    w->rate = rate;
+    w->weighs = false;
+    if (!drops && now_ns < w->trial_ns)
+        return;
+    if (drops) {
+        w->pause = WIDTH_SLICE;
+        w->goes_down = true;
+    }
+    w->other = choose_other(w);
+    if (w->other == 0)
+        return;
+    w->goes_down = w->other > w->own;
+    w->now = w->other;
+    w->weighs = true;
+}
+
+bool width_look(struct width *w, uint64_t now_ns, uint64_t work_ns)
+{
+    uint32_t before = w->now;
+    bool weighed = w->weighs;
+    double rate = (double)work_ns / (double)(now_ns - w->begun_ns);
+
+    if (rate > w->now)
+        rate = w->now; /* what was counted late */
+    if (w->fixed || w->begun_ns == 0)
+        return false;
+    if (w->other > 0)
+        end_trial(w, now_ns, rate);
+    else if (w->weighs)
+        end_own(w, now_ns, rate);
+    else
+        w->weighs = true;
+    return w->now != before || w->weighs != weighed;
+}
+
+void width_begin(struct width *w, uint64_t now_ns)
+{
+    w->begun_ns = now_ns;
+    w->stops = w->windows = 0;
+}
+
+void width_refuse(struct width *w, uint64_t now_ns)
+{
+    lengthen_pause(w);
+    rest_until_trial(w, now_ns);
+}
+
+void width_rest(struct width *w)
+{
+    w->own = w->fixed ? w->own : 1;
+    w->pause = WIDTH_SLICE;
+    rest_until_trial(w, 0);
+    width_begin(w, 0);
+}
