@@ -549,8 +549,8 @@ void machine_start_models(struct machine *m)
     m->ncu_ops = ncu_ops;
     if (!m->stub && !m->cores && !m->checking) { /* a debugger may hold a hart for hours */
         m->harts.is_lost = machine_is_lost;
-        m->harts.work_ns = all_work_ns;
         m->harts.ctx = m;
+        harts_may_spread(&m->harts, all_work_ns);
     }
     if (m->stub)
         m->sched_ops.stands = debugger_stands;

@@ -211,6 +211,7 @@ static bool doze(struct harts *h, uint32_t bell, int limit_ms)
         !signals_any()) /* a signal may have come before `bell` was read */
         futex_wait(&c->doorbell, bell, limit_ms);
     __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
+    useful_begin(&c->useful, &c->patience);
     return !signals_end() && !signals_take_child();
 }
 

@@ -43,9 +43,8 @@ struct harts {
     uint32_t others;
     /* Called when the caller sleeps and no hart has reported for HARTS_SILENCE_MS. Returns true if none will. */
     bool (*is_lost)(void *ctx);
-    /* Returns the processor time of this process and the cabinets; NULL: short runs are not spread. */
-    uint64_t (*work_ns)(void *ctx);
-    uint64_t begun_work_ns; /* at the last width_begin */
+    uint64_t (*work_ns)(void *ctx); /* of harts_may_spread; NULL: short runs are not spread */
+    uint64_t begun_work_ns;         /* at the last width_begin */
     void *ctx;
     /* For harts that take turns: */
     uint32_t cabinet_slots; /* of each cabinet, but perhaps the last; 0: each hart has a thread of its own */
@@ -83,6 +82,9 @@ bool harts_stand(const struct harts *h);
 /* Lets the cabinet with slots from `first` on throw its translated code away, if that is due. All its harts must be
  * stopped where they wait in the kernel. Returns false if a signal came or a process ended. */
 bool harts_renew_code(struct harts *h, uint32_t first);
+/* Lets short runs of harts be spread over processors, if they take turns. work_ns returns the processor time of this
+ * process and the cabinets; it is called with h->ctx. */
+void harts_may_spread(struct harts *h, uint64_t (*work_ns)(void *ctx));
 /* Frees everything; the cabinets must have ended. */
 void harts_free(struct harts *h);
 

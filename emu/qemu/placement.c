@@ -12,6 +12,7 @@
 #include "emu/base/memory.h"
 
 #define CLAIMS      "ncube-processor"
+#define SPREAD_FROM 256u     /* harts that are spread at once, since all their kernels begin together */
 #define PATIENCE_NS 1000000u /* where harts are spread; several harts may compute on one processor for so long */
 
 /* A refusal by the host is ignored. */
@@ -180,6 +181,16 @@ static bool claim_others(struct harts *h, uint32_t width)
     return true;
 }
 
+void harts_may_spread(struct harts *h, uint64_t (*work_ns)(void *ctx))
+{
+    if (h->far || h->cabinet_slots == 0)
+        return;
+    h->work_ns = work_ns;
+    if (h->count > SPREAD_FROM && !h->width.fixed && claim_others(h, 2))
+        width_begin_with(&h->width, 2);
+    set_patience(h);
+}
+
 /* Returns the processor time in which ncube and the cabinets have not waited for each other. On one processor they do
  * not wait with patience; and what runs on another one is not in the host's account of its process yet. */
 static uint64_t work_ns(const struct harts *h)
@@ -203,9 +214,10 @@ static void change_width(struct harts *h, uint64_t now_ns)
 
 void placement_look(struct harts *h)
 {
-    uint64_t now_ns = h->work_ns && !h->width.fixed ? host_ns(CLOCK_MONOTONIC) : 0;
-
-    if (now_ns == 0 || !width_is_due(&h->width, now_ns))
+    if (!h->work_ns || !width_counts(&h->width))
+        return;
+    uint64_t now_ns = host_ns(CLOCK_MONOTONIC);
+    if (!width_is_due(&h->width, now_ns))
         return;
     bool changes = width_look(&h->width, now_ns, work_ns(h) - h->begun_work_ns);
     if (changes)

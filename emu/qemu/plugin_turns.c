@@ -114,6 +114,7 @@ static void sleep_until_granted(struct carrier_state *state)
     if (yields_await(&state->yields, &c->granted, 0, &turns.control->patience, &c->useful))
         return;
     futex_await_change(&c->granted, 0, &c->asleep);
+    useful_begin(&c->useful, &turns.control->patience);
 }
 
 /* Returns true if the hart has not stopped, but waits for another turn. */

@@ -11,10 +11,17 @@ void width_init(struct width *w, uint32_t harts, uint32_t most, uint32_t fixed)
     w->own = w->now = own > 0 ? own : 1;
 }
 
-/* Returns what is to be tried; 0: nothing. */
-static uint32_t choose_other(const struct width *w)
+void width_begin_with(struct width *w, uint32_t own)
 {
-    bool pays = (double)w->stops >= WIDTH_STOPS_LEAST * (double)w->windows;
+    w->own = w->now = own;
+    w->goes_down = true;
+    w->weighs = false;
+}
+
+/* Returns what is to be tried; 0: nothing. */
+static uint32_t choose_other(const struct width *w, double density)
+{
+    bool pays = density >= WIDTH_STOPS_LEAST;
     uint32_t wider = pays && w->own < w->most ? 2 * w->own : 0, narrower = w->own / 2;
 
     if (wider > w->most)
@@ -54,19 +61,21 @@ static void end_trial(struct width *w, uint64_t now_ns, double rate)
 
 static void end_own(struct width *w, uint64_t now_ns, double rate)
 {
-    bool drops = rate < w->fewer * WIDTH_DROP;
+    double density = (double)w->stops / (double)w->windows;
+    bool drops = rate < w->fewer * WIDTH_DROP, rises = w->own < w->most && density > w->density * WIDTH_DENSER;
 
     w->rate = rate;
     w->weighs = false;
-    if (!drops && now_ns < w->trial_ns)
+    if (!drops && !rises && now_ns < w->trial_ns)
         return;
-    if (drops) {
+    if (drops || rises) {
         w->pause = WIDTH_SLICE;
-        w->goes_down = true;
+        w->goes_down = drops;
     }
-    w->other = choose_other(w);
+    w->other = choose_other(w, density);
     if (w->other == 0)
         return;
+    w->density = density;
     w->goes_down = w->other > w->own;
     w->now = w->other;
     w->weighs = true;
@@ -94,7 +103,7 @@ bool width_look(struct width *w, uint64_t now_ns, uint64_t work_ns)
 void width_begin(struct width *w, uint64_t now_ns)
 {
     w->begun_ns = now_ns;
-    w->stops = w->windows = 0;
+    w->stops = w->next_stops = w->windows = 0;
 }
 
 void width_refuse(struct width *w, uint64_t now_ns)

@@ -25,6 +25,8 @@
 #define WIDTH_GAIN        1.3  /* of useful work, for which more processors are taken, */
 #define WIDTH_KEPT        1.1  /* for which they are kept, */
 #define WIDTH_DROP        0.8  /* and loss, for which fewer are tried at once */
+#define WIDTH_DENSER      1.5  /* times as many as before: then more are tried at once */
+#define WIDTH_LOOK_STOPS  16u  /* between two looks at the clock */
 #define WIDTH_STOPS_LEAST 1.5  /* harts that stop in a window, on average, for more to be tried */
 
 struct width {
@@ -40,12 +42,16 @@ struct width {
     uint32_t pause; /* in epochs */
     double rate;    /* own's useful work in a second, when it was weighed last, */
     double fewer;   /* and that of fewer processors then; 0: it is not known */
+    double density; /* stops in a window when another number was tried last */
     /* Of what goes on: */
-    uint64_t begun_ns, stops, windows;
+    uint64_t begun_ns, stops, next_stops, windows;
 };
 
 /* Begins with one processor, of at most `most`, for so many harts; `fixed` > 0: so many, always. */
 void width_init(struct width *w, uint32_t harts, uint32_t most, uint32_t fixed);
+
+/* Begins with so many. */
+void width_begin_with(struct width *w, uint32_t own);
 
 /* A hart has stopped. */
 static inline void width_count(struct width *w)
@@ -53,10 +59,20 @@ static inline void width_count(struct width *w)
     w->stops++;
 }
 
-/* To be called in each window, when its harts have been granted. Returns true if width_look is to be called. */
-static inline bool width_is_due(struct width *w, uint64_t now_ns)
+/* To be called in each window, when its harts have been granted. Returns true if width_is_due is to be asked: not
+ * before harts have stopped a few times, since it takes a look at the host's clock. */
+static inline bool width_counts(struct width *w)
 {
     w->windows++;
+    if (w->fixed || w->stops < w->next_stops)
+        return false;
+    w->next_stops = w->stops + WIDTH_LOOK_STOPS;
+    return true;
+}
+
+/* Returns true if width_look is to be called. */
+static inline bool width_is_due(const struct width *w, uint64_t now_ns)
+{
 
     uint64_t epochs = (now_ns - w->begun_ns) / w->epoch_ns;
     return w->weighs ? epochs >= (w->stops >= w->stops_least ? 1 : WIDTH_EPOCHS) : epochs >= WIDTH_SLICE;

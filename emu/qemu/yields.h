@@ -63,6 +63,13 @@ struct patience {
     uint32_t weighs; /* its useful work is wanted */
 };
 
+/* The thread has slept. */
+static inline void useful_begin(struct useful *u, const struct patience *p)
+{
+    if (p->weighs && u->since_ns == 0)
+        u->since_ns = useful_now_ns();
+}
+
 static inline bool yields_await_for(const struct patience *p, const uint32_t *word, uint32_t value, struct useful *u)
 {
     uint64_t end_ns = yields_now_ns() + p->ns;

@@ -31,7 +31,7 @@ static void run(struct host *h, struct width *w, uint32_t ms)
         work += h->rate[w->now] * STEP_NS;
         for (uint32_t k = 0; k < h->stops; k++)
             width_count(w);
-        if (!width_is_due(w, h->now_ns))
+        if (!width_counts(w) || !width_is_due(w, h->now_ns))
             continue;
         bool changes = width_look(w, h->now_ns, (uint64_t)work);
         if (changes && w->now > h->was && h->refuses)
@@ -128,6 +128,31 @@ Test(width, goes_up_and_down_step_by_step)
     h.rate[4] = 1.6;
     run(&h, &w, 300);
     cr_expect_eq(w.own, 2);
+}
+
+Test(width, is_tried_soon_when_more_harts_run_at_a_time)
+{
+    struct host h = host_new(1, 1, 1);
+    struct width w = width_new(2);
+
+    h.stops = 2;
+    run(&h, &w, 5000);
+    cr_assert_eq(w.own, 1);
+    h.stops = 6, h.rate[2] = 1.6;
+    run(&h, &w, 30);
+    cr_expect_eq(w.own, 2);
+}
+
+Test(width, may_begin_with_two)
+{
+    struct host h = host_new(1, 0.9, 0.9);
+    struct width w = width_new(2);
+
+    width_begin_with(&w, 2);
+    cr_expect_eq(w.now, 2);
+    h.was = 2;
+    run(&h, &w, 50);
+    cr_expect_eq(w.own, 1, "as long as it takes to find that it does not pay");
 }
 
 Test(width, is_at_most_what_there_is)
