@@ -58,17 +58,16 @@ static uint32_t allowed_of(const struct harts *h, uint32_t index)
 
 /* ---- Where a hart runs ---- */
 
-/* A carrier is one of its cabinet's, and stays on one processor; the thread of a hart moves with it. */
-static void put(struct harts *h, uint32_t index)
+/* The thread of a hart moves with it. */
+static void put_hart(struct harts *h, uint32_t index)
 {
-    int processor = h->processor[h->place[index]];
+    keep_on((pid_t)h->control->slot[index].thread, h->processor[h->place[index]]);
+}
 
-    if (h->cabinet_slots == 0) {
-        keep_on((pid_t)h->control->slot[index].thread, processor);
-        return;
-    }
-    struct carrier *c = placement_carrier(h, placement_cabinet(h, index) + h->place[index]);
-    if (c->processor == (uint32_t)processor + 1)
+/* A carrier stays on one processor, from when it has begun and is wanted. */
+static void put_carrier(struct carrier *c, int processor)
+{
+    if (c->processor == (uint32_t)processor + 1 || c->thread == 0)
         return;
     c->processor = (uint32_t)processor + 1;
     keep_on((pid_t)c->thread, processor);
@@ -98,12 +97,14 @@ static uint32_t choose(const struct harts *h, uint32_t index, bool spread)
 void placement_choose(struct harts *h, uint32_t index, bool spread)
 {
     uint32_t where = choose(h, index, spread);
+    bool moves = h->place[index] != where;
 
     h->running[where]++;
-    if (h->place[index] == where || h->processors < 2)
-        return;
     h->place[index] = (uint8_t)where;
-    put(h, index);
+    if (h->cabinet_slots > 0 && (moves || where > 0))
+        put_carrier(placement_carrier(h, placement_cabinet(h, index) + where), h->processor[where]);
+    else if (moves)
+        put_hart(h, index);
 }
 
 void placement_leave(struct harts *h, uint32_t index)
@@ -243,15 +244,12 @@ static void change_home(struct harts *h, int home)
 static void place_threads(struct harts *h)
 {
     for (uint32_t i = 0; i < h->count; i++) {
-        struct carrier *c = placement_carrier(h, i);
+        uint32_t k = h->cabinet_slots > 0 ? i - placement_cabinet(h, i) : 0;
 
-        if (h->cabinet_slots == 0 && h->control->slot[i].thread != 0)
-            put(h, i);
-        if (h->cabinet_slots == 0 || c->thread == 0)
-            continue;
-        int processor = h->processor[i % h->cabinet_slots];
-        c->processor = (uint32_t)processor + 1;
-        keep_on((pid_t)c->thread, processor);
+        if (h->cabinet_slots > 0 && k < h->processors)
+            put_carrier(placement_carrier(h, i), h->processor[k]);
+        else if (h->control->slot[i].thread != 0)
+            put_hart(h, i);
     }
 }
 

@@ -103,7 +103,7 @@ static const struct way {
     {.name = "ahead on two processors, two nodes to a cabinet",
      .machine = "nodes_per_cabinet = 2;",
      .options = {"--cores", "2"}},
-    {.name = "ahead, spread, with much patience", .width = "2,3000"},
+    {.name = "ahead, spread, with much patience", .width = "2,300"},
     {.name = "ahead, spread, without patience, two nodes to a cabinet",
      .machine = "nodes_per_cabinet = 2;",
      .width = "2,0"},
