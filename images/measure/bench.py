@@ -1,7 +1,7 @@
 """Measures the rows of the first table of docs/performance.md on this host, and prints for each: its name, what it is,
 the figure, and the aim. Host times: nothing of this is kept.
 
-ROWS=NAME,...    only these rows; a name may be a pattern, as jacobi_*
+ROWS=NAME,...    only these rows, by commas or blanks; a name may be a pattern, as jacobi_*
 LARGE=1          also those that take minutes or GB of memory, unless ROWS names them anyway
 RUNS=N           best of N runs (default 3)
 AGAINST=BUILD    another build, such as an older one: each row is measured by both, with the same programs, and
@@ -179,7 +179,9 @@ def memory(bench, dim):
 
 
 def demo(bench):
-    t = bench.best(["make", "-s", "B=" + bench.build, "demo"])
+    """With two builds, without make, which would build the other one from this source."""
+    by_make, by_script = ["make", "-s", "B=" + bench.build], [sys.executable, "-B", sys.argv[0], bench.build]
+    t = bench.best((by_script if bench.twin or bench.measured else by_make) + ["demo"])
     return seconds(t.wall, t.cpu)
 
 
@@ -394,7 +396,7 @@ def select():
     """The rows that ROWS names, in its order; else the usual ones."""
     usual = [row for row in ROWS if row[-1] != "large" or os.environ.get("LARGE")]
     chosen = []
-    for pattern in filter(None, os.environ.get("ROWS", "").split(",")):
+    for pattern in os.environ.get("ROWS", "").replace(",", " ").split():
         rows = [row for row in ROWS if row[0] == pattern] or [row for row in usual if fnmatch.fnmatch(row[0], pattern)]
         if not rows:
             usage("ROWS: no row is called '%s'; there are: %s" % (pattern, " ".join(row[0] for row in ROWS)))
