@@ -41,21 +41,6 @@ void options_check_harts(const struct options *o, const struct machine_options *
         options_refuse(o, "harts '%s': %s", way_name(m), NO_FIBERS);
 }
 
-/* Nodes that are killed are in the same places in every run only if user code never runs ahead; when gdb's may, it says
- * itself (target_pace). A hart that has been stopped must not keep the thread from others. */
-void options_run_for_debugger(const struct options *o, struct machine_options *m)
-{
-    if (!m->gdb && !m->core_dir && !m->check)
-        return;
-    if (m->harts >= MACHINE_HARTS_TURNS)
-        options_refuse(o, "harts '%s': not with %s, which needs a thread for each hart", way_name(m),
-                       m->gdb     ? "--gdb"
-                       : m->check ? "--check"
-                                  : "--core");
-    m->strict |= m->core_dir || m->check;
-    m->harts = MACHINE_HARTS_THREADS;
-}
-
 #define TO(kind, member) OPTION_INTO(kind, struct machine_options, member)
 
 const struct option_line machine_lines[] = {
@@ -91,7 +76,7 @@ void options_check_watch(const struct options *o, struct machine_options *m)
     if (m->check && (m->gdb || m->core_dir))
         options_refuse(o, "check cannot be combined with gdb or core; give one of them");
     options_check_harts(o, m);
-    options_run_for_debugger(o, m);
+    m->strict |= m->core_dir || m->check; /* so killed nodes are in the same places in every run; gdb's: target_pace */
     if (m->progress && m->heartbeat_s > 0)
         options_refuse(o, "--progress and --heartbeat print the same; give one of them");
 }

@@ -13,8 +13,6 @@ void options_take_gdb(const struct options *o, const struct option_line *l, void
 /* Refuse options that do not go together; options_check_watch all of the second table, after the first. */
 void options_check_harts(const struct options *o, const struct machine_options *m);
 void options_check_watch(const struct options *o, struct machine_options *m);
-/* Lets the machine run as gdb, core files and checks need it. */
-void options_run_for_debugger(const struct options *o, struct machine_options *m);
 
 /* Returns the folder of ncube's parts, for the life of the process. */
 const char *options_find_lib(void);

@@ -219,7 +219,6 @@ static int command_boot(int argc, char **argv)
         options_refuse(&boot_options, "the machine file gives the number of nodes; omit -d");
     tracing_check(&boot_options, &o.machine.trace);
     options_check_harts(&boot_options, &o.machine);
-    options_run_for_debugger(&boot_options, &o.machine);
     check_record(&boot_options, &o.machine);
     check_set(&boot_options, &o.machine);
     o.name = options_machine_name(&boot_options, o.name);

@@ -107,7 +107,7 @@ static char *document_threads(const struct target *t, size_t *bytes)
 
 static void add_register(struct rsp *rsp, const struct debug_registers *r, uint64_t number)
 {
-    const uint64_t *csr[] = {&r->fflags, &r->frm, &r->fcsr};
+    const uint64_t *csr[] = {&r->floats.fflags, &r->floats.frm, &r->floats.fcsr};
     static const uint64_t zero;
 
     if (number == 0)
@@ -115,7 +115,7 @@ static void add_register(struct rsp *rsp, const struct debug_registers *r, uint6
     else if (number < REGISTERS_X)
         rsp_add_hex(rsp, &r->x[number % 32], sizeof r->x[0]); /* 32: pc, in x[0] */
     else if (number < REGISTERS_X + 32)
-        rsp_add_hex(rsp, &r->f[number - REGISTERS_X], sizeof r->f[0]);
+        rsp_add_hex(rsp, &r->floats.f[number - REGISTERS_X], sizeof r->floats.f[0]);
     else
         rsp_add_hex(rsp, csr[number - REGISTERS_X - 32], 4);
 }

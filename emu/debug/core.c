@@ -100,11 +100,11 @@ static void make_notes(struct notes *n, const struct debug_registers *r, uint32_
                        const struct core_program *program)
 {
     struct prstatus status = {.si_signo = signal, .cursig = (int16_t)signal, .pid = (int32_t)node + 1};
-    struct fpregset floats = {.fcsr = (uint32_t)r->fcsr};
+    struct fpregset floats = {.fcsr = (uint32_t)r->floats.fcsr};
     struct prpsinfo info = {.sname = 'R', .pid = (int32_t)node + 1};
 
     memcpy(status.x, r->x, sizeof status.x);
-    memcpy(floats.f, r->f, sizeof floats.f);
+    memcpy(floats.f, r->floats.f, sizeof floats.f);
     describe_program(&info, program);
     *n = (struct notes){.status_head = note_head(NT_PRSTATUS, sizeof status),
                         .status = status,

@@ -436,6 +436,7 @@ static void tell_stop(struct stub *s)
     if (s->state == STUB_RUNNING)
         note_way(s);
     s->state = STUB_STOPPED;
+    s->target.ops->note(s->target.ctx);
     if (s->travel.kept && s->target.ahead) /* interrupts that are handled later have come before */
         target_forget_places(&s->target, NULL);
     if (s->awaits)
@@ -459,6 +460,14 @@ static bool arrive(struct stub *s, const struct target_event *e)
     return true;
 }
 
+static bool await_gdb(struct stub *s)
+{
+    s->target.ops->note(s->target.ctx);
+    s->state = STUB_WAITING;
+    s->entered_say(s->ctx);
+    return true;
+}
+
 static bool stand_at_entry(struct stub *s)
 {
     if (!target_take_event(&s->target, &s->entered))
@@ -466,9 +475,7 @@ static bool stand_at_entry(struct stub *s)
     target_clear(&s->target);
     if (s->travel.pass == TRAVEL_BEGIN)
         return arrive(s, &s->entered);
-    s->state = STUB_WAITING;
-    s->entered_say(s->ctx);
-    return true;
+    return await_gdb(s);
 }
 
 /* At the end of the run, gdb is awaited. */
@@ -484,9 +491,7 @@ static bool stand_at_end(struct stub *s)
         tell_stop(s);
         return true;
     }
-    s->state = STUB_WAITING;
-    s->entered_say(s->ctx);
-    return true;
+    return await_gdb(s);
 }
 
 /* A node that leaves a trail stops at each instruction. */
@@ -551,7 +556,7 @@ static bool stand(struct stub *s, uint32_t running)
 
 /* ---- Far ahead ---- */
 
-#define AHEAD_NS 1000000000u /* of the host's time without user code that runs ahead, until it pays to begin anew */
+#define AHEAD_NS 4000000000u /* of the host's time without user code that runs ahead, until it pays to begin anew */
 
 /* Breakpoints keep user code from running ahead. If none stops a node for as long as it takes to come here, another
  * machine runs ahead to the next hit. */

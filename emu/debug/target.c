@@ -8,7 +8,6 @@
 
 #include "emu/base/memory.h"
 #include "emu/debug/page_table.h"
-#include "emu/qemu/futex.h"
 #include "vertex/contract/machine.h"
 
 /* ---- Registers ---- */
@@ -222,6 +221,7 @@ static void make_bloom(struct debug_area *a)
 
         a->bloom[bit / 64] |= 1ull << bit % 64;
     }
+    __atomic_add_fetch(&a->changes, 1, __ATOMIC_SEQ_CST);
 }
 
 static bool has_break(const struct debug_area *a, uint64_t pc)
@@ -616,10 +616,7 @@ bool target_take_event(struct target *t, struct target_event *e)
 static void release(struct target *t, struct debug_hart *d)
 {
     d->in_kernel_for_user = 0;
-    __atomic_sub_fetch(&t->area->stopped, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&d->stopped, 0, __ATOMIC_SEQ_CST);
-    __atomic_add_fetch(&d->go, 1, __ATOMIC_SEQ_CST);
-    futex_wake_sleeper(&d->go, &d->asleep);
+    t->ops->release(t->ctx, (uint32_t)(d - t->area->hart));
 }
 
 /* Those that have been granted more than that stop in their slots. */

@@ -47,6 +47,10 @@ struct target_ops {
     const char *(*no_return)(void *ctx);
     /* Returns true if the host has seen a later part of this run, in which nothing may change any more. */
     bool (*is_behind)(void *ctx);
+    /* Has harts that are stopped in their slots tell their registers. Nothing may run but what is in debug stops. */
+    void (*note)(void *ctx);
+    /* Lets the hart of a slot go on, which is in a debug stop. */
+    void (*release)(void *ctx, uint32_t slot);
     /* The virtual time up to which everything has taken effect, in cycles. */
     uint64_t (*now)(void *ctx);
     /* Lets user code run ahead, as without a debugger, or no longer: then nodes stand in the same places in every run.

@@ -387,13 +387,23 @@ static void keep_config(struct machine *m)
     m->config = (struct machine_config){0};
 }
 
+/* The machine that takes this one's place is not in this process. */
+static void leave_inside(struct machine *m)
+{
+    harts_calm(&m->harts);
+    inside_leave();
+}
+
 /* The trace first: a trace that could not be written is an error of the run. */
 int machine_free(struct machine *m)
 {
     progress_erase();
     heartbeat_end();
+    if (inside_is() && debugger_travels(m))
+        leave_inside(m);
+    else
+        inside_end_signals();
     signals_release();
-    inside_end_signals();
     int written = tracing_close(m);
     free(m->traced);
     keep_config(m);

@@ -67,7 +67,7 @@ int guard_is_wanted(struct machine *m)
     enum machine_harts harts = m->options->harts;
     char text[64];
 
-    if (inside_is() || !m->options->from_words || harts == MACHINE_HARTS_THREADS || harts == MACHINE_HARTS_TURNS)
+    if (inside_has_guard() || !m->options->from_words || harts == MACHINE_HARTS_THREADS || harts == MACHINE_HARTS_TURNS)
         return 0;
     if (machine_check_host(m) != 0)
         return -1;
@@ -79,7 +79,7 @@ int guard_is_wanted(struct machine *m)
 
 bool guard_is_there(void)
 {
-    return inside_is();
+    return inside_has_guard();
 }
 
 void guard_tell_up(void)

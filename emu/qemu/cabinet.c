@@ -219,10 +219,10 @@ static void describe_new(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, 
     c->code_mb = code_mb;
 }
 
-/* Returns as fork does: 0 in the child. */
+/* Returns as fork does: 0 in the child. In a QEMU that ncube has left, nobody may wait for QEMU's locks. */
 static pid_t fork_cabinet(struct cabinet *c)
 {
-    pid_t parent = getpid(), child = fork();
+    pid_t parent = getpid(), child = _Fork();
 
     if (child == 0)
         be_child_of(parent);
@@ -334,6 +334,8 @@ void cabinet_stop(struct cabinet *c)
     if (c->pid > 0 && !c->here)
         while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
             ;
+    if (c->here && !inside_is())
+        cabinet_clear(c); /* its QEMU stays, and has it mapped */
     if (c->ram)
         munmap(c->ram, c->bytes);
     if (c->ram_fd >= 0)

@@ -65,9 +65,10 @@ enum debug_seek {              /* when it is there */
 
 struct debug_registers {
     uint64_t x[32]; /* x[0]: pc */
-    uint64_t f[32];
-    uint64_t fflags, frm, fcsr;
     uint64_t satp, scause;
+    struct debug_floats {
+        uint64_t f[32], fflags, frm, fcsr;
+    } floats;
 };
 
 struct debug_hart {
@@ -101,8 +102,8 @@ struct debug_hart {
     uint64_t first_hit;          /* its clock; 0: there was none */
     uint64_t hits;               /* since the seek began, */
     struct debug_hit hit[DEBUG_HITS]; /* the last of them, each at its number modulo DEBUG_HITS */
-    struct debug_registers now;       /* at its last stop, by the debugger or in its slot */
-    struct debug_registers program;   /* of the program, when it was last left for the kernel */
+    struct debug_registers now;       /* at its debug stop; in its slot, where harts take turns, after SLOT_NOTE */
+    struct debug_registers program;   /* of the program, when it was last left for the kernel; `floats`: as of `now` */
 };
 
 struct debug_watch {
@@ -112,10 +113,11 @@ struct debug_watch {
 
 struct debug_area {
     uint32_t closely;   /* each hart looks before each instruction: all places are known; changed while none runs */
-    uint32_t placed;    /* breaks and watches were there before the program: harts find them without looking closely */
+    uint32_t placed;    /* a hart that seeks looks only where a breakpoint or an access may be */
     uint32_t attention; /* 0: there are no breakpoints or watches, and no hart is to stop */
     uint32_t stopped;   /* harts in debug stops */
     uint32_t breaks, watches;
+    uint32_t changes;  /* of breaks, so far */
     uint64_t trap_pc;  /* the kernel's first instruction after user code, */
     uint64_t end_pc;   /* and where it ends a process because of a fault; set before the cabinets start */
     uint64_t fault_pc; /* end_pc; 0: do not stop there */

@@ -95,6 +95,13 @@ struct slot *harts_slot(const struct harts *h, uint32_t index)
     return &h->control->slot[index];
 }
 
+/* The carriers elsewhere need not wait until the caller sleeps. */
+static void wake_soon(struct harts *h, uint32_t index)
+{
+    if (h->n_to_wake == h->count || (h->place[index] != 0 && h->n_to_wake > 0))
+        wake_carriers(h);
+}
+
 void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *grant)
 {
     struct slot *s = harts_slot(h, index);
@@ -120,8 +127,22 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
         carrier_grant(h, index);
     else
         futex_wake_sleeper(&s->go, &s->asleep);
-    if (h->n_to_wake == h->count || (h->place[index] != 0 && h->n_to_wake > 0))
-        wake_carriers(h);
+    wake_soon(h, index);
+}
+
+void harts_release(struct harts *h, uint32_t index)
+{
+    struct debug_hart *d = &debug_area_of(h->control)->hart[index];
+
+    __atomic_sub_fetch(&debug_area_of(h->control)->stopped, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&d->stopped, 0, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&d->go, 1, __ATOMIC_SEQ_CST);
+    if (h->cabinet_slots == 0) {
+        futex_wake_sleeper(&d->go, &d->asleep);
+        return;
+    }
+    carrier_grant(h, index);
+    wake_soon(h, index);
 }
 
 void harts_note_stopped(struct harts *h, uint32_t index)
@@ -282,7 +303,7 @@ bool harts_have_come(const struct harts *h, uint32_t first, uint32_t n)
 
 bool harts_can_copy(const struct harts *h)
 {
-    return h->cabinet_slots > 0 && h->control->debug == SLOT_NO_DEBUG;
+    return h->cabinet_slots > 0;
 }
 
 /* Gives the cabinet with slots from `first` on an order, and returns its answer; 0 if a signal came or a process
@@ -315,13 +336,46 @@ bool harts_code_is_due(const struct harts *h)
     return __atomic_load_n(&h->control->code_due, __ATOMIC_RELAXED) != h->code_done;
 }
 
-bool harts_stand(const struct harts *h)
+static uint32_t count_running(const struct harts *h)
 {
     uint32_t running = h->running[0];
 
     for (uint32_t p = 1; p < h->processors; p++)
         running += h->running[p];
-    return running == 0;
+    return running;
+}
+
+bool harts_stand(const struct harts *h)
+{
+    return count_running(h) == 0;
+}
+
+/* Those that have been granted and have not begun count as running. */
+void harts_note_registers(struct harts *h)
+{
+    uint32_t first = 0;
+    int32_t done = 1;
+
+    if (h->cabinet_slots == 0 || count_running(h) != debug_area_of(h->control)->stopped)
+        return;
+    for (; first < h->count && done != 0; first += h->cabinet_slots) {
+        h->control->noted = 0;
+        done = order_cabinet(h, first, SLOT_NOTE, &h->control->noted);
+    }
+}
+
+void harts_calm(struct harts *h)
+{
+    const uint32_t *in_debug_stops = &debug_area_of(h->control)->stopped;
+    uint32_t bell;
+
+    for (uint32_t i = 0; i < h->count; i++)
+        harts_call(h, i);
+    do {
+        bell = harts_watch(h, UINT64_MAX);
+        while (harts_take_stopped(h) >= 0)
+            ;
+    } while (count_running(h) != __atomic_load_n(in_debug_stops, __ATOMIC_SEQ_CST) && harts_sleep(h, bell));
 }
 
 bool harts_renew_code(struct harts *h, uint32_t first)

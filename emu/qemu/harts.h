@@ -85,7 +85,12 @@ bool harts_renew_code(struct harts *h, uint32_t first);
 /* Lets short runs of harts be spread over processors, if they take turns. work_ns returns the processor time of this
  * process and the cabinets; it is called with h->ctx. */
 void harts_may_spread(struct harts *h, uint64_t (*work_ns)(void *ctx));
-/* Frees everything; the cabinets must have ended. */
+/* Has the plugin write the registers of stopped harts into the debug area. Does nothing if a hart runs that is in no
+ * debug stop; gives up after a signal or the end of a process. */
+void harts_note_registers(struct harts *h);
+/* Returns when all harts have stopped, or are in debug stops; or a signal wants the end. They are not granted again. */
+void harts_calm(struct harts *h);
+/* Frees everything; the cabinets must have ended. This thread may run on all processors again. */
 void harts_free(struct harts *h);
 
 /* Lets a process that has just been forked start its n harts, from slot `first` on, on the processor whose turn it is;
@@ -126,6 +131,9 @@ bool harts_follow(struct harts *h);
 void harts_rest(struct harts *h);
 /* Moves a thread of a cabinet to the home processor, unless it is a hart's. */
 void harts_bring(const struct harts *h, pid_t thread);
+
+/* Lets a hart that is in a debug stop (debug_area.h) go on, as harts_grant does. */
+void harts_release(struct harts *h, uint32_t index);
 
 /* Asks a running hart to stop soon: in user code, if it does not trap before. */
 void harts_call(struct harts *h, uint32_t index);

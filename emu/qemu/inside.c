@@ -89,8 +89,14 @@ void inside_begin_signals(void)
 
 void inside_end_signals(void)
 {
-    if (inside_is())
+    if (inside_has_guard())
         __atomic_store_n(&inside.page->stage, INSIDE_ENDS, __ATOMIC_SEQ_CST);
+}
+
+void inside_leave(void)
+{
+    inside.left = inside_has_guard();
+    inside.carry = NULL;
 }
 
 /* The signal has the guard look. */

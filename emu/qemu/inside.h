@@ -53,13 +53,25 @@ struct inside {
     /* Executes granted harts until none is left or the doorbell's count is no longer `bell` and a hart computes for
      * long. Set by the plugin if harts take turns. */
     void (*carry)(uint32_t bell);
+    bool left; /* another machine has taken the place of the one around ncube */
 };
 extern struct inside inside;
 
-static inline bool inside_is(void)
+/* Returns true if ncube is in a QEMU's process. */
+static inline bool inside_has_guard(void)
 {
     return inside.page != NULL;
 }
+
+/* Returns true if that QEMU is the cabinet of ncube's machine. */
+static inline bool inside_is(void)
+{
+    return inside.page != NULL && !inside.left;
+}
+
+/* From now on ncube only stays in the process: its next machine has cabinets of its own, as outside. No hart may run
+ * any more, but in debug stops; none ever runs again. */
+void inside_leave(void);
 
 /* Makes the page, with the command line of this process. Returns its memfd, or -1 with errno; the caller closes it and
  * unmaps *page, of *bytes. */

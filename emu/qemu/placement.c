@@ -284,6 +284,8 @@ void harts_bring(const struct harts *h, pid_t thread)
 
 void placement_free(struct harts *h)
 {
+    if (h->processors > 0)
+        sched_setaffinity(0, sizeof h->allowed, &h->allowed);
     processors_release(&h->claim);
     give_up_others(h, 1);
     free(h->place);

@@ -326,21 +326,13 @@ static void hart_await_returns(unsigned hart, uint32_t n)
     counter_of(hart)->returns = n;
 }
 
-static void hart_look(unsigned hart, bool closely)
-{
-    counter_of(hart)->looks = closely;
-}
-
 static void hart_recall(unsigned hart)
 {
     hart_limit_budget(hart, 0);
 }
 
-static const struct plugin_debug_ops debug_ops = {.cycles = hart_cycles,
-                                                  .stands = hart_stands,
-                                                  .await_returns = hart_await_returns,
-                                                  .look = hart_look,
-                                                  .recall = hart_recall};
+static const struct plugin_debug_ops debug_ops = {
+    .cycles = hart_cycles, .stands = hart_stands, .await_returns = hart_await_returns, .recall = hart_recall};
 
 /* ---- Installation ---- */
 
@@ -370,12 +362,21 @@ static void *map_descriptor(const char *name, uint64_t fd)
     return p;
 }
 
+static void note_all(void)
+{
+    plugin_debug_note_all();
+    __atomic_store_n(&plugin.control->noted, 1, __ATOMIC_SEQ_CST);
+    doorbell_ring(plugin.control);
+}
+
 static void obey(uint32_t order)
 {
     if (order == SLOT_COPY)
         copy_make();
-    else
+    else if (order == SLOT_FLUSH)
         flush_make();
+    else
+        note_all();
 }
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
@@ -416,9 +417,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     plugin.instructions = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, instructions)};
     plugin.returns = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, returns)};
     plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
-    plugin.looks = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, looks)};
     if (plugin.control->debug)
-        plugin_debug_init(plugin.control, plugin.first, plugin.looks, &debug_ops);
+        plugin_debug_init(plugin.control, plugin.first, (uint32_t)info->system.smp_vcpus, &debug_ops);
     copy_init((uint32_t)info->system.smp_vcpus);
     if (flush_init((uint32_t)info->system.smp_vcpus) != 0)
         return -1;

@@ -37,6 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/qemu/plugin_debug.h"
 #include "emu/qemu/plugin_hart.h"
 #include "emu/qemu/plugin_turns.h"
 
@@ -216,6 +217,7 @@ static void become_copy(const struct slot_copy *order, const struct mappings *m,
     close(ram);
     take_signals();
     plugin.first = order->first;
+    plugin_debug_move(order->first);
     if (turns_move(order->first) != 0)
         fail("start the carriers");
     stop_harts(original);

@@ -1,11 +1,16 @@
 /*
  * The plugin's part of the debugger (plugin_debug.h). All of it runs in the threads of the harts. Registers are read
  * only where somebody may want to see them: at stops, and when a program is left for the kernel.
+ *
+ * A place is known where the hart has looked, and after calls of the kernel, at which it looks if anywhere. Elsewhere
+ * it is forgotten, unless the hart looks at all.
  */
 #include "emu/qemu/plugin_debug.h"
 
 #include "emu/qemu/futex.h"
+#include "emu/qemu/plugin_looks.h"
 #include "emu/qemu/plugin_registers.h"
+#include "emu/qemu/plugin_turns.h"
 #include "vertex/contract/machine.h"
 
 static struct {
@@ -13,21 +18,31 @@ static struct {
     struct debug_hart *hart; /* of hart 0 */
     const struct plugin_debug_ops *ops;
     enum slot_debug where;
-    qemu_plugin_u64 looks;
+    bool takes_turns;
+    uint32_t harts;
 } debug;
 
 static __thread uint64_t looked_at; /* pc of the last instruction that this thread's hart has looked at */
 static __thread bool watch_hit;
+static __thread bool joined; /* the next instruction follows the one that the hart has looked at last */
 
-void plugin_debug_init(struct control *c, uint64_t first, qemu_plugin_u64 looks, const struct plugin_debug_ops *ops)
+void plugin_debug_move(uint64_t first)
+{
+    if (debug.area)
+        debug.hart = &debug.area->hart[first];
+}
+
+void plugin_debug_init(struct control *c, uint64_t first, uint32_t harts, const struct plugin_debug_ops *ops)
 {
     struct debug_area *area = debug_area_of(c);
 
     debug.area = area;
     debug.where = (enum slot_debug)c->debug;
-    debug.looks = looks;
+    debug.harts = harts;
+    debug.takes_turns = c->processors > 0;
     debug.hart = &area->hart[first];
     debug.ops = ops;
+    looks_init(area);
 }
 
 /* The first instruction of the kernel after user code finds all registers as that left them. The reset vector, which
@@ -36,8 +51,17 @@ static void leave_program(struct debug_hart *d)
 {
     if (registers_satp() == 0)
         return;
-    registers_read(&d->program, registers_trap_pc());
+    registers_read_integers(&d->program, registers_trap_pc());
     d->has_program = 1;
+}
+
+/* The kernel leaves the others as the program had them. */
+static void read_now(struct debug_hart *d, uint64_t pc)
+{
+    registers_read_integers(&d->now, pc);
+    registers_read_floats(&d->now.floats);
+    if (!d->in_user)
+        d->program.floats = d->now.floats;
 }
 
 static bool is_break(const struct debug_area *a, uint64_t pc)
@@ -108,36 +132,62 @@ static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool use
     return ends_step(d, pc, user) ? DEBUG_STEP : DEBUG_NOT;
 }
 
-static bool is_asked(const struct debug_hart *d)
+static enum looks looks_asked(const struct debug_hart *d)
 {
     const struct debug_area *a = debug.area;
 
-    return __atomic_load_n(&a->closely, __ATOMIC_RELAXED) || __atomic_load_n(&d->hold, __ATOMIC_RELAXED) ||
-           (d->watched && (d->step != DEBUG_GO || (!a->placed && (a->breaks > 0 || a->watches > 0 || d->seek > 0))));
+    if (__atomic_load_n(&a->closely, __ATOMIC_RELAXED) || __atomic_load_n(&d->hold, __ATOMIC_RELAXED))
+        return LOOKS_ALL;
+    if (!d->watched)
+        return LOOKS_NONE;
+    if (watch_hit || d->step != DEBUG_GO || (d->seek > 0 && !a->placed))
+        return LOOKS_ALL;
+    return a->breaks > 0 || a->watches > 0 ? LOOKS_SOME : LOOKS_NONE;
 }
 
 void plugin_debug_ask(unsigned hart)
 {
-    if (debug.where == SLOT_DEBUG_ASKED)
-        debug.ops->look(hart, is_asked(&debug.hart[hart]));
+    if (debug.where != SLOT_DEBUG_ASKED)
+        return;
+    enum looks asked = looks_asked(&debug.hart[hart]);
+    joined = joined && asked == LOOKS_ALL;
+    looks_choose(hart, asked);
 }
 
 static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_why why, uint64_t now_cycles)
 {
     uint32_t last = __atomic_load_n(&d->go, __ATOMIC_SEQ_CST);
 
-    registers_read(&d->now, pc);
+    read_now(d, pc);
     d->why = why;
     d->cycles = now_cycles;
     watch_hit = false;
     __atomic_store_n(&d->stopped, 1, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&debug.area->stopped, 1, __ATOMIC_SEQ_CST);
     debug.ops->stands(hart, d->in_user);
-    futex_await_change(&d->go, last, &d->asleep);
+    if (debug.takes_turns)
+        turns_stand(hart);
+    else
+        futex_await_change(&d->go, last, &d->asleep);
     debug.ops->await_returns(hart, d->returns);
     if (d->recall)
         debug.ops->recall(hart);
     d->recall = 0;
+}
+
+/* A hart that does not look at all instructions is no longer where it has looked last. What it notes while it seeks
+ * has rough places. */
+static void forget_place(struct debug_hart *d)
+{
+    if (!joined && d->seek == 0)
+        d->at = d->before = d->at_pc = 0;
+}
+
+/* The call was looked at. */
+static void forget_place_before_trap(struct debug_hart *d)
+{
+    if (d->program.scause != SCAUSE_ECALL || d->program.x[0] != d->at_pc)
+        forget_place(d);
 }
 
 /* An instruction that the kernel has made possible, as by a page for its access, is executed again: it is the same
@@ -145,7 +195,7 @@ static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_wh
 static void note_place(struct debug_hart *d, uint64_t pc, uint64_t now_cycles)
 {
     if (d->in_user || d->at_pc != pc)
-        d->before = d->at;
+        d->before = joined ? d->at : 0;
     d->at = now_cycles;
     d->at_pc = pc;
     d->in_front = 0;
@@ -156,10 +206,13 @@ static inline void look(unsigned hart, uint64_t pc, bool user, uint32_t rest_cyc
     struct debug_hart *d = &debug.hart[hart];
     uint64_t now_cycles = debug.ops->cycles(hart) - (user ? rest_cycles : 0);
 
-    if (user)
+    if (user) {
         note_place(d, pc, now_cycles);
-    else if (d->in_user)
+        joined = looks_chosen() == LOOKS_ALL;
+    } else if (d->in_user) {
         leave_program(d);
+        forget_place_before_trap(d);
+    }
     d->traps += d->in_user && !user;
     d->in_user = user;
     looked_at = pc & ~(uint64_t)DEBUG_ALWAYS;
@@ -187,6 +240,12 @@ static uint32_t packed_rest(const void *what)
     return (uint32_t)((uintptr_t)what >> 32);
 }
 
+/* The instruction has its word by chance. */
+static bool is_beside(uint64_t pc)
+{
+    return looks_chosen() == LOOKS_SOME && !is_break(debug.area, pc);
+}
+
 static void look_in_user(unsigned hart, void *what)
 {
     look(hart, packed_pc(what), true, packed_rest(what));
@@ -195,6 +254,18 @@ static void look_in_user(unsigned hart, void *what)
 static void look_in_kernel(unsigned hart, void *what)
 {
     look(hart, packed_pc(what), false, packed_rest(what));
+}
+
+static void look_in_user_if_asked(unsigned hart, void *what)
+{
+    if (!is_beside(packed_pc(what)))
+        look_in_user(hart, what);
+}
+
+static void look_in_kernel_if_asked(unsigned hart, void *what)
+{
+    if (!is_beside(packed_pc(what)))
+        look_in_kernel(hart, what);
 }
 
 /* Where user code has just been left, whether the hart has looked at that or not. */
@@ -234,14 +305,15 @@ static bool is_watched(const struct debug_watch *w, uint64_t address, uint64_t b
 }
 
 /* By an instruction of user code, or by what the kernel does for one. */
-static void note_access(struct debug_hart *d, uint64_t address)
+static void note_access(unsigned hart, struct debug_hart *d, uint64_t address)
 {
     if (seeks(d)) {
         note_hit(d, DEBUG_WATCH, address);
         return;
     }
     d->watch = address;
-    watch_hit = true;
+    watch_hit = joined = true;
+    plugin_debug_ask(hart);
 }
 
 /* Of an instruction of user code that has not been looked at. */
@@ -249,8 +321,9 @@ static void note_unseen_place(unsigned hart, struct debug_hart *d, const void *w
 {
     uint64_t at = debug.ops->cycles(hart) - packed_rest(what);
 
-    if (d->at != at)
-        note_place(d, packed_pc(what), at);
+    if (d->at == at)
+        return;
+    note_place(d, packed_pc(what), at);
 }
 
 /* what: of user code. */
@@ -268,7 +341,7 @@ static void accessed(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address
             continue;
         if (what)
             note_unseen_place(hart, d, what);
-        note_access(d, address > w->low ? address : w->low);
+        note_access(hart, d, address > w->low ? address : w->low);
     }
 }
 
@@ -311,17 +384,16 @@ static bool is_system_call(const struct qemu_plugin_insn *insn)
 static void translate_asked(struct qemu_plugin_insn *insn, bool kernel, bool waits, void *what)
 {
     uint64_t pc = qemu_plugin_insn_vaddr(insn);
-    bool is_placed = !kernel && debug.area->placed && (is_break(debug.area, pc) || is_system_call(insn));
+    bool is_call = !kernel && is_system_call(insn);
 
     if (kernel && pc == debug.area->trap_pc)
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_trap, QEMU_PLUGIN_CB_R_REGS, what);
     else if (waits || (kernel && pc == debug.area->end_pc))
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, what);
-    else if (is_placed)
-        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_user, QEMU_PLUGIN_CB_R_REGS, what);
+    else if (is_call)
+        looks_translate(insn, true, look_in_user, what);
     else
-        qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
-                                                    QEMU_PLUGIN_COND_NE, debug.looks, 0, what);
+        looks_translate(insn, false, kernel ? look_in_kernel_if_asked : look_in_user_if_asked, what);
 }
 
 void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, bool waits, uint32_t rest_cycles)
@@ -338,12 +410,22 @@ void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel, bool wai
 
 void plugin_debug_at_block(unsigned hart, uint64_t pc)
 {
-    debug.hart[hart].in_user = true;
-    debug.hart[hart].in_front = 1;
+    struct debug_hart *d = &debug.hart[hart];
+
+    d->in_user = true;
+    d->in_front = 1;
+    forget_place(d);
     looked_at = pc;
 }
 
 void plugin_debug_note(unsigned hart)
 {
-    registers_read(&debug.hart[hart].now, looked_at);
+    read_now(&debug.hart[hart], looked_at);
+}
+
+void plugin_debug_note_all(void)
+{
+    for (uint32_t i = 0; i < debug.harts; i++)
+        if (!debug.hart[i].stopped)
+            turns_visit(i, plugin_debug_note);
 }

@@ -1,6 +1,6 @@
 /*
- * The plugin's part of the debugger: looks before each instruction whether its hart is to stop there, and waits until
- * ncube releases it (debug_area.h). Adds no cycles.
+ * The plugin's part of the debugger: looks before instructions (plugin_looks.h) whether its hart is to stop there, and
+ * waits until ncube releases it (debug_area.h). Adds no cycles.
  */
 #pragma once
 
@@ -16,14 +16,15 @@ struct plugin_debug_ops {
     void (*stands)(unsigned hart, bool in_user);
     /* From now on its user code calls plugin_debug_at_return before each block, if n > 0. */
     void (*await_returns)(unsigned hart, uint32_t n);
-    /* With SLOT_DEBUG_ASKED: from now on it looks before each instruction, or no longer. */
-    void (*look)(unsigned hart, bool closely);
     /* It stops in its slot before its next block of user code. */
     void (*recall)(unsigned hart);
 };
 
-/* `first` is the slot of hart 0. `looks` is not 0 while a hart looks before each instruction (ops: look). */
-void plugin_debug_init(struct control *c, uint64_t first, qemu_plugin_u64 looks, const struct plugin_debug_ops *ops);
+/* `first` is the slot of hart 0, of so many. */
+void plugin_debug_init(struct control *c, uint64_t first, uint32_t harts, const struct plugin_debug_ops *ops);
+
+/* In a copy of the process (plugin_copy.h): from now on the slot of hart 0 is this one. */
+void plugin_debug_move(uint64_t first);
 
 /* Adds the look before an instruction, and the one after its accesses, where there are to be any. `waits`: it is an
  * instruction of the NCU, at which the hart may stop. `rest` is what the block costs from this instruction on. To be
@@ -36,5 +37,7 @@ void plugin_debug_at_block(unsigned hart, uint64_t pc);
 void plugin_debug_at_return(unsigned hart, void *pc);
 /* The hart stops in its slot: keeps its registers for ncube. */
 void plugin_debug_note(unsigned hart);
+/* Executes SLOT_NOTE. To be called by the first carrier while all harts are stopped, or in debug stops. */
+void plugin_debug_note_all(void);
 /* ncube may have changed what the hart is to stop for. */
 void plugin_debug_ask(unsigned hart);

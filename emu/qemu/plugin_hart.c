@@ -93,11 +93,11 @@ void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
     s->why = why;
     s->op = op;
     s->instructions = counter_of(hart)->instructions;
-    if (plugin.control->debug)
-        plugin_debug_note(hart);
     if (plugin.control->processors > 0) {
-        turns_stop(hart);
+        turns_stop(hart); /* registers are read when they are asked for: SLOT_NOTE */
     } else {
+        if (plugin.control->debug)
+            plugin_debug_note(hart);
         report_stop(hart);
         futex_await_change(&s->go, last, &s->asleep);
     }

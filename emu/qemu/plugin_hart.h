@@ -40,7 +40,6 @@ struct counter {
     uint32_t stated;         /* 1 + row of a STATED that has not taken effect; 0: none */
     uint64_t stated_late;    /* its other argument */
     uint64_t returns;        /* of debug_area.h */
-    uint64_t looks;          /* SLOT_DEBUG_ASKED: before each instruction */
 };
 
 extern struct plugin {
@@ -53,7 +52,7 @@ extern struct plugin {
     uint64_t traps;      /* not 0: read why user code was left */
     uint64_t code_most;  /* bytes of translated code; with more, the buffer is to be emptied */
     struct qemu_plugin_scoreboard *counters;
-    qemu_plugin_u64 cycles, instructions, kernel_cycles, returns, looks;
+    qemu_plugin_u64 cycles, instructions, kernel_cycles, returns;
 } plugin;
 
 static inline struct slot *slot_of(unsigned hart)

@@ -108,7 +108,6 @@ static void note_way_in(struct slot *s, const struct counter *c)
 /* ---- The reason of a trap ---- */
 
 #define SCAUSE_INTERRUPT (1ull << 63)
-#define SCAUSE_ECALL     8u
 
 /* Notes the hart's state at ENTER. If QEMU does not know all registers, no two states are the same. */
 static void note_registers(struct slot *s)

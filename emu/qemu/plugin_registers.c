@@ -89,18 +89,22 @@ void registers_read_frame(struct slot_frame *f)
                              .satp = read_or_0(handle.satp)};
 }
 
-void registers_read(struct debug_registers *r, uint64_t pc)
+void registers_read_integers(struct debug_registers *r, uint64_t pc)
 {
     r->x[0] = pc;
     for (unsigned i = 1; i < 32; i++)
         r->x[i] = read_or_0(handle.x[i]);
+    r->satp = read_or_0(handle.satp);
+    r->scause = read_or_0(handle.scause);
+}
+
+void registers_read_floats(struct debug_floats *r)
+{
     for (unsigned i = 0; i < 32; i++)
         r->f[i] = read_or_0(handle.f[i]);
     r->fflags = read_or_0(handle.fflags);
     r->frm = read_or_0(handle.frm);
     r->fcsr = read_or_0(handle.fcsr);
-    r->satp = read_or_0(handle.satp);
-    r->scause = read_or_0(handle.scause);
 }
 
 uint64_t registers_trap_pc(void)

@@ -12,6 +12,8 @@
 /* Finds the handles, which serve all harts. To be called once, in the callback that a hart begins with. */
 void registers_find(void);
 
+#define SCAUSE_ECALL 8u /* of user code */
+
 /* Read what a trap is about. Return false if QEMU does not say it. */
 bool registers_read_scause(uint64_t *value);
 bool registers_read_call(uint64_t *value); /* a7 */
@@ -20,9 +22,10 @@ bool registers_read_call(uint64_t *value); /* a7 */
 void registers_read_frame(struct slot_frame *f);
 bool registers_read_result(uint64_t *value);
 
-/* Reads all but the pc, which QEMU knows only at some instructions, into x[0] goes `pc`. What QEMU does not have is
- * 0. */
-void registers_read(struct debug_registers *r, uint64_t pc);
+/* Read the integer and supervisor's registers, and those of floating point. The pc QEMU knows only at some
+ * instructions: into x[0] goes `pc`. What QEMU does not have is 0. */
+void registers_read_integers(struct debug_registers *r, uint64_t pc);
+void registers_read_floats(struct debug_floats *r);
 /* Reads all that code can change, but the pc and clocks. Returns false if QEMU does not say it all. */
 bool registers_read_state(uint64_t value[SLOT_REGISTERS]);
 /* Returns where the last trap came from. */

@@ -42,11 +42,17 @@ struct carrier_state {
     uint32_t first, last; /* 1 + hart, of those granted that wait for their turn, in order; 0: none */
 };
 
+enum turn_end {
+    TURN_STOPPED, /* ncube is to be told */
+    TURN_YIELDED, /* it waits for another turn */
+    TURN_STANDS,  /* it waits for a grant, but counts as running */
+};
+
 struct turn {
     _Alignas(64) struct fiber fiber;
     struct carrier_state *carrier; /* of its last turn; NULL before the first */
     uint32_t next;                 /* 1 + hart: the next that waits */
-    bool yields;                   /* has ended its turn by turns_yield */
+    enum turn_end end;             /* of its last turn */
     void (*part)(unsigned hart);   /* of turns_visit; else NULL */
 };
 
@@ -125,11 +131,12 @@ static bool run_next(struct carrier_state *c)
 
     t->carrier = c;
     fiber_switch(&c->fiber, &t->fiber);
-    if (t->yields)
+    enum turn_end end = t->end; /* reported, it may be granted at once */
+    if (end == TURN_YIELDED)
         append(c, hart);
-    else
+    else if (end == TURN_STOPPED)
         turns.stopped(hart);
-    return t->yields;
+    return end == TURN_YIELDED;
 }
 
 static void *carry(void *arg)
@@ -180,7 +187,7 @@ static void leave(unsigned hart)
 {
     struct turn *t = &turns.turn[hart];
 
-    t->yields = false;
+    t->end = TURN_STOPPED;
     if (t->carrier)
         fiber_switch(&t->fiber, &t->carrier->fiber);
     else
@@ -213,7 +220,16 @@ void turns_yield(unsigned hart)
     if (t->carrier->first == 0 && __atomic_load_n(&t->carrier->shared->granted, __ATOMIC_RELAXED) == 0 &&
         !(t->carrier->is_ncube && bell_has_rung()))
         return;
-    t->yields = true;
+    t->end = TURN_YIELDED;
+    fiber_switch(&t->fiber, &t->carrier->fiber);
+}
+
+/* A grant may come before the switch, but to no other carrier, which takes it after that. */
+void turns_stand(unsigned hart)
+{
+    struct turn *t = &turns.turn[hart];
+
+    t->end = TURN_STANDS;
     fiber_switch(&t->fiber, &t->carrier->fiber);
 }
 

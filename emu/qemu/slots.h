@@ -138,9 +138,13 @@ struct slot_copy {
 
 /* An order to any cabinet, whose harts are all stopped: to empty its buffer for translated code (plugin_flush.h). Given
  * as SLOT_COPY is. */
-#define SLOT_FLUSH  (UINT32_MAX - 1)
-#define SLOT_ORDERS SLOT_FLUSH                    /* the least order */
+#define SLOT_FLUSH (UINT32_MAX - 1)
 enum { SLOT_FLUSH_DONE = 1, SLOT_FLUSH_REFUSED }; /* the answer */
+
+/* An order to any cabinet whose harts are all stopped or in debug stops: to write what registers the stopped ones have
+ * (debug_area.h). Given as SLOT_COPY is. */
+#define SLOT_NOTE   (UINT32_MAX - 2)
+#define SLOT_ORDERS SLOT_NOTE /* the least order */
 
 /* Of control.asleep: a rack is in (or about to enter) poll, and woken by its wake_fd. */
 #define SLOT_POLLS 2u
@@ -170,7 +174,7 @@ struct control {
     uint64_t carriers_offset; /* from here to the carriers */
     uint32_t wake_fd;         /* an eventfd that the cabinets have inherited, of a rack */
     struct slot_copy copy;
-    int32_t flushed;                                           /* the answer to SLOT_FLUSH; before, 0 */
+    int32_t flushed, noted;                                    /* the answers to SLOT_FLUSH and SLOT_NOTE; before, 0 */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };

@@ -459,6 +459,7 @@ void checking_tell(struct machine *m)
 
     if (!c || c->told || !j)
         return;
+    debugged_ops.note(m);
     for (uint32_t node = 0; node < j->nodes; node++) {
         add_unread(m, node, 0);
         c->odd[node] |= job_awaits_node(j, j->base + node);

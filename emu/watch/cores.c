@@ -158,6 +158,7 @@ void cores_write_all(struct machine *m)
 {
     if (!m->cores || !debugged_job(m))
         return;
+    debugged_ops.note(m);
     for (uint32_t node = 0; node < debugged_job(m)->nodes; node++) {
         uint32_t slot = debugged_ops.slot(m, node);
 

@@ -55,6 +55,16 @@ static uint64_t on_now(void *ctx)
     return sched_now(((struct machine *)ctx)->sched);
 }
 
+static void on_note(void *ctx)
+{
+    harts_note_registers(&((struct machine *)ctx)->harts);
+}
+
+static void on_release(void *ctx, uint32_t slot)
+{
+    harts_release(&((struct machine *)ctx)->harts, slot);
+}
+
 static void on_run_ahead(void *ctx, bool ahead)
 {
     sched_keep_close(((struct machine *)ctx)->sched, !ahead);
@@ -154,6 +164,8 @@ const struct target_ops debugged_ops = {.nodes = on_nodes,
                                         .home = on_home,
                                         .now = on_now,
                                         .run_ahead = on_run_ahead,
+                                        .note = on_note,
+                                        .release = on_release,
                                         .no_return = on_no_return,
                                         .is_behind = on_is_behind,
                                         .origin = origin_find,

@@ -81,6 +81,16 @@ static void on_run_ahead(void *ctx, bool ahead)
     (void)ahead;
 }
 
+static void on_release(void *ctx, uint32_t slot)
+{
+    ((struct gdb_target *)ctx)->target.area->hart[slot].stopped = 0;
+}
+
+static void on_note(void *ctx)
+{
+    (void)ctx;
+}
+
 static const struct target_ops ops = {.nodes = on_nodes,
                                       .slot = on_slot,
                                       .home = on_home,
@@ -91,7 +101,9 @@ static const struct target_ops ops = {.nodes = on_nodes,
                                       .kill = on_kill,
                                       .origin = on_origin,
                                       .now = on_now,
-                                      .run_ahead = on_run_ahead};
+                                      .run_ahead = on_run_ahead,
+                                      .note = on_note,
+                                      .release = on_release};
 
 static void on_send(void *ctx)
 {

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "emu/qemu/debug_area.h"
 #include "emu/qemu/fiber.h"
 #include "emu/qemu/futex.h"
 #include "emu/qemu/harts.h"
@@ -226,6 +227,38 @@ static void wait_or_free(unsigned hart)
             turns_yield(hart);
     else
         __atomic_store_n(&play.free, true, __ATOMIC_SEQ_CST);
+}
+
+/* As plugin_debug.c does it: one hart stands until another one has had its turn. */
+static void stand_in_the_middle(unsigned hart)
+{
+    struct debug_area *area = debug_area_of(h.control);
+
+    note_order(hart);
+    if (hart != 0)
+        return;
+    area->hart[hart].stopped = 1;
+    __atomic_add_fetch(&area->stopped, 1, __ATOMIC_SEQ_CST);
+    turns_stand(hart);
+    note_order(hart);
+}
+
+Test(turns, a_hart_that_stands_leaves_its_carrier_to_others_and_counts_as_running)
+{
+    begin(stand_in_the_middle);
+    grant(0, 0);
+    grant(1, 0);
+    h.running[0] = 2;
+    wait_for(1);
+    cr_expect_eq(play.n, 2);
+    cr_expect_eq(h.running[0], 1);
+    harts_calm(&h);
+    harts_release(&h, 0);
+    cr_expect_eq(debug_area_of(h.control)->stopped, 0);
+    wait_for(1);
+    cr_assert_eq(play.n, 3, "it goes on where it stood, and then stops");
+    cr_expect_eq(play.order[2], 0);
+    cr_expect(harts_stand(&h));
 }
 
 Test(turns, a_hart_that_yields_lets_others_of_its_carrier_run)

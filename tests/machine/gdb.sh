@@ -60,3 +60,33 @@ ask() {
     read -r -t 30 -N 2 <&3
     echo "${reply#*\$}"
 }
+
+cabinets() { # the QEMUs of that process; ncube may be inside one of them, which has the others then
+    for process in $(pgrep -P "$1"); do
+        echo "$process" $(pgrep -P "$process")
+    done
+}
+
+# begin_pass: gdb goes back, in the run that it waits for, which begins another machine. Sets ncube_pid and qemus
+begin_pass() {
+    local before
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    ask '?' >/dev/null
+    ncube_pid=$(pgrep -P "$run")
+    before=$(cabinets "$ncube_pid")
+    printf '$bc#c5' >&3
+    for ((i = 0; i < 600; i++)); do
+        qemus=$(cabinets "$ncube_pid")
+        [ -z "$qemus" ] || [ "$qemus" = "$before" ] || break
+        sleep 0.01
+    done
+    check "a pass has begun" [ "$qemus" != "$before" ]
+}
+
+leaves() { # NAME STATUS: the run has ended, with that status, and nothing is left of it
+    wait "$run"
+    same "$1: status" "$2" $?
+    for qemu in $qemus; do
+        await [ ! -e "/proc/$qemu" ]
+    done
+}

@@ -287,6 +287,44 @@ same "where gdb can go back" OK "$(ask "Z0,4,4")"
 same "it is not hit either" W00 "$(ask 'vCont;c')"
 end_computes "another machine, or this one"
 
+# ---- However the host executes the harts
+
+ways=threads
+"$ncube" run --harts=turns "$debugged" >out 2>err || grep -q "harts 'turns'" err || check "turns" false
+[ -s err ] && skip "gdb where harts take turns" "$(cat err)" || ways="inside turns threads"
+"$ncube" run -d 6 --trace=trace.plain "$debugged" >out
+for way in $ways; do
+    begin -d 6 "--harts=$way" --trace=trace.gdb --
+    gdb 'break add thread 64' 'break work if node == 17' 'tbreak receive' 'continue' 'monitor time' 'continue' \
+        'backtrace' 'continue' 'next' 'stepi' 'monitor time' 'info threads' 'x/2i $pc' 'info registers a0 a5 fa5 pc' \
+        'delete' 'watch total thread 64' 'continue' 'continue' 'monitor time' 'delete' 'continue'
+    end "64 nodes, $way" 0 "sum 2016"
+    says "$way: one node's breakpoint" '^Thread 64 "node 63" hit Breakpoint 1, add'
+    says "$way: one with a condition" '^Thread 18 "node 17" hit Breakpoint 2, work \(node=17\)'
+    says "$way: a watchpoint" '^Thread 64 "node 63" hit Hardware watchpoint 4: total'
+    check "$way: the trace is that of a run without gdb" cmp trace.plain trace.gdb
+    cp gdb.out "gdb.$way"
+    check "$way: nodes stop where they stop in any other way" \
+        cmp <(grep -v "Remote debugging\|:$port" gdb.${ways%% *}) <(grep -v "Remote debugging\|:$port" "gdb.$way")
+done
+
+for way in $ways; do # nodes that compute, on more processors than one, where there are any
+    begin_gdb run -d 2 "--harts=$way" --gdb "$debugged" loop
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    same "$way: at the entry" "T05thread:1;" "$(ask '?')"
+    go_on
+    await grep -qs 'sum 6' run.out
+    for turns in 1 2; do
+        check "$way: an interrupt" grep -qE '^T02thread:' <<<"$(interrupt)"
+        check "$way: a step" grep -qE '^T05thread:2' <<<"$(ask 'vCont;s:2;c')"
+        go_on
+    done
+    check "$way: an interrupt" grep -qE '^T02thread:' <<<"$(interrupt)"
+    printf '$k#6b' >&3
+    exec 3>&-
+    end "$way: kill" 1 "sum 6"
+done
+
 # ---- A machine that is kept up
 
 export NCUBE_NAME=gdb-$$

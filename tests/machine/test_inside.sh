@@ -84,7 +84,9 @@ harts "if it is asked for" inside --harts=inside -d 2
 harts "beside it" turns --harts=turns
 harts "threads" threads --harts=threads
 harts "two cabinets" turns -m two.conf
-harts "a debugger's way" threads --check
+harts "with a debugger" inside --check
+harts "beside it, with a debugger" turns --check --harts=turns
+harts "threads, with a debugger" threads --check --harts=threads
 mkdir -p other/bin other/lib
 cp "$build/bin/ncube" other/bin
 cp "$build"/lib/{plugin.so,vertex.elf,nsdisk.elf} other/lib
@@ -94,9 +96,6 @@ refused "ncube.so is missing" 1 "ncube: harts 'inside': lib/ncube.so is missing"
     other/bin/ncube run --harts=inside ./says
 refused "more than one cabinet" 1 "ncube: harts 'inside': the machine has 2 cabinets" \
     "$ncube" run --harts=inside -m two.conf ./says
-refused "a debugger" 2 \
-    "ncube: harts 'inside': not with --check, which needs a thread for each hart; see ncube run --help" \
-    "$ncube" run --harts=inside --check ./says
 needs=$( (ulimit -v 200000; "$ncube" run ./says) 2>&1 | sed -n 's/.*needs \([0-9]*\) MB.*/\1/p')
 (ulimit -v $(((needs + 20) << 10)); "$ncube" run --stats=stats ./says </dev/null) >out 2>err
 same "few addresses" turns "$(sed -n 's/.*"harts": "\(.*\)".*/\1/p' stats)"

@@ -185,41 +185,16 @@ record 0 -d 1 "$debugged"
 
 # ---- Ends in the middle of a pass
 
-cabinets() { # its QEMUs
-    pgrep -P "$1"
-}
-
-# leaves NAME STATUS: nothing of the replay is left
-leaves() {
-    wait "$run"
-    same "$1: status" "$2" $?
-    for qemu in $qemus; do
-        await [ ! -e "/proc/$qemu" ]
-    done
-}
-
-begin_pass() { # of a replay that has stopped at its entry
-    replay
-    exec 3<>"/dev/tcp/127.0.0.1/$port"
-    ask '?' >/dev/null
-    ncube_pid=$(pgrep -P "$run")
-    before=$(cabinets "$ncube_pid")
-    printf '$bc#c5' >&3
-    for ((i = 0; i < 600; i++)); do
-        qemus=$(cabinets "$ncube_pid")
-        [ -z "$qemus" ] || [ "$qemus" = "$before" ] || break
-        sleep 0.01
-    done
-    check "a pass has begun" [ "$qemus" != "$before" ]
-}
-
+replay
 begin_pass
 kill -TERM "$ncube_pid"
 leaves "SIGTERM" 143
 exec 3>&-
+replay
 begin_pass
 exec 3>&-
 leaves "gdb goes away" 0
+replay
 begin_pass
 kill -KILL "$ncube_pid"
 leaves "SIGKILL" 137

@@ -5,6 +5,7 @@ set -u
 . "$(dirname "$0")/../shell.sh"
 . "$(dirname "$0")/gdb.sh"
 
+functions=$(readlink -f "$(dirname "$0")/gdb.sh")
 begin_suite "backwards in a run" "$1"
 
 # ---- Places, registers and hits are those of a run that is looked at all the way; the trace is that without gdb
@@ -50,7 +51,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < last; i++) {
         int from = -1, type = 5;
 
-        for (volatile int k = 0; k < 4000 * (1 + node); k++)
+        for (volatile int k = 0; k < 40000 * (1 + node); k++)
             ;
         if (turns < 0)
             never(i);
@@ -71,28 +72,37 @@ int main(int argc, char **argv)
 }
 END
 "$build/bin/ncc" -g -O1 -o far far.c || exit 1
-far() { # HOW STATUS COMMAND...: in a run of 500 rounds
-    local how=$1 status=$2
-    shift 2
-    "$ncube" run --trace=plain.trace -d 2 ./far 200 "$how" >plain.out 2>plain.err
-    begin_gdb run --gdb --trace=run.trace -d 2 ./far 200 "$how"
-    gdb "shell pgrep -P $(pgrep -P "$run") >first" 'break never' "$@"
+far() { # HOW ROUNDS STATUS COMMAND...
+    local how=$1 rounds=$2 status=$3
+    shift 3
+    "$ncube" run --trace=plain.trace -d 2 ./far "$rounds" "$how" >plain.out 2>plain.err
+    begin_gdb run --gdb --trace=run.trace -d 2 ./far "$rounds" "$how"
+    cabinets "$(pgrep -P "$run")" >first
+    gdb 'break never' "$@"
     end "far, $how" "$status" ""
     check "far, $how: trace" cmp plain.trace run.trace
     check "far, $how: errors" cmp plain.err <(grep -v 'waiting for gdb' run.err)
 }
-now="shell pgrep -P \$(pgrep -P $$ timeout | xargs -n 1 pgrep -P) >now"
+cat >now.sh <<END
+. "$functions"
+for run in \$(pgrep -P $$ timeout); do
+    cabinets "\$(pgrep -P "\$run" ncube)"
+done >now
+END
+now="shell bash now.sh"
 debugged=./far
-far fault 1 'break seldom if turn > 1' 'continue' "$now" 'info registers' 'print rounds' 'continue' 'print $_thread' \
+far fault 500 1 'break seldom if turn > 1' 'continue' "$now" 'info registers' 'print rounds' 'continue' \
+    'print $_thread' \
     'reverse-continue' 'info registers' 'print rounds' 'delete' 'continue' 'continue'
+check "there is a machine" grep -q '[0-9]' now
 check "another machine has run ahead" [ "$(cat first)" != "$(cat now)" ]
-same "to the breakpoint, either way" 2 "$(grep -c 'hit Breakpoint 2, seldom (turn=190)' gdb.out)"
+same "to the breakpoint, either way" 2 "$(grep -c 'hit Breakpoint 2, seldom (turn=490)' gdb.out)"
 same "with the same registers" 32 "$(after 'info registers' | sort | uniq -d | wc -l)"
-same "and the same memory" "189 189" "$(after 'print rounds' | awk '{ print $3 }' | xargs)"
+same "and the same memory" "489 489" "$(after 'print rounds' | awk '{ print $3 }' | xargs)"
 same "then it stops at the fault" '$2 = 2' "$(after 'print $_thread')"
-far stuck 125 'continue' 'info threads' 'reverse-stepi' 'print rounds' 'continue' 'continue'
+far stuck 100 125 'continue' 'info threads' 'reverse-stepi' 'print rounds' 'continue' 'continue'
 says "a deadlock is told" '^ncube: deadlock: '
-same "at the end" '$1 = 199' "$(after 'print rounds')"
+same "at the end" '$1 = 99' "$(after 'print rounds')"
 debugged=$build/guest/debugged
 
 # ---- What the host puts in, and gets
@@ -214,33 +224,12 @@ ends_there "SIGINT" 130
 input=/dev/null
 debugged=$build/guest/debugged
 
-begin_pass() { # in which another machine begins
-    begin_gdb run --gdb -d 1 "$debugged"
-    exec 3<>"/dev/tcp/127.0.0.1/$port"
-    ask '?' >/dev/null
-    ncube_pid=$(pgrep -P "$run")
-    before=$(pgrep -P "$ncube_pid")
-    printf '$bc#c5' >&3
-    for ((i = 0; i < 600; i++)); do
-        qemus=$(pgrep -P "$ncube_pid")
-        [ -z "$qemus" ] || [ "$qemus" = "$before" ] || break
-        sleep 0.01
-    done
-    check "a pass has begun" [ "$qemus" != "$before" ]
-}
-
-leaves() { # NAME STATUS: nothing is left
-    wait "$run"
-    same "$1: status" "$2" $?
-    for qemu in $qemus; do
-        await [ ! -e "/proc/$qemu" ]
-    done
-}
-
+begin_gdb run --gdb -d 1 "$debugged"
 begin_pass
 kill -TERM "$ncube_pid"
 leaves "SIGTERM" 143
 exec 3>&-
+begin_gdb run --gdb -d 1 "$debugged"
 begin_pass
 kill -KILL "$ncube_pid"
 leaves "SIGKILL" 137
