@@ -77,6 +77,8 @@ bool harts_can_copy(const struct harts *h);
 pid_t harts_copy(struct harts *h, uint32_t original, uint32_t first, int ram_fd, int log_fd);
 /* Returns true if the QEMU of a cabinet has no room for much more translated code. */
 bool harts_code_is_due(const struct harts *h);
+/* Returns how many harts run, those in debug stops among them. */
+uint32_t harts_running(const struct harts *h);
 /* Returns true if no hart runs. */
 bool harts_stand(const struct harts *h);
 /* Lets the cabinet with slots from `first` on throw its translated code away, if that is due. All its harts must be
