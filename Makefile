@@ -98,14 +98,17 @@ $(B)/obj/%.o: %.c
 $(B)/obj/tests/%.o: HOST_CFLAGS += -O1
 $(B)/obj/tests/emu/test_%.o $(B)/obj/tests/machine/%.o: HOST_CFLAGS += -O0
 
+# Every test has tests/certificates.c, whose function is found before that of a library.
+CRITERION := -lcriterion -Wl,--export-dynamic-symbol=mbedtls_x509_crt_parse_file
+
 # $(call host_test,emu/test_net,emu/network/net.c emu/time/eventq.c,-lm): a Criterion test tests/emu/test_net.c and \
     what it links
 define host_test
 HOST_TESTS += $$(B)/tests/$(1)
-$$(B)/tests/$(1): $$(patsubst %.c,$$(B)/obj/%.o,tests/$(1).c $(2))
+$$(B)/tests/$(1): $$(patsubst %.c,$$(B)/obj/%.o,tests/$(1).c tests/certificates.c $(2))
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
-	$$(CC) $$(HOST_CFLAGS) -o $$@ $$^ -lcriterion $(3)
+	$$(CC) $$(HOST_CFLAGS) -o $$@ $$^ $$(CRITERION) $(3)
 endef
 
 # $(call host_program,bin/ncube,emu/cmd/ncube.c ...,-lconfig); those below tests/ are built with the tests

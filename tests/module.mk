@@ -127,9 +127,10 @@ $(B)/tests/fuzz/fuzz: $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED) $(FUZZING))
 # $(call sanitized_test,emu/test_config,-lconfig): tests/emu/test_config.c
 define sanitized_test
 HOST_TESTS := $$(filter-out $$(B)/tests/$(1),$$(HOST_TESTS)) $$(B)/tests/sanitized/$(notdir $(1))
-$$(B)/tests/sanitized/$(notdir $(1)): $$(patsubst %.c,$$(B)/fuzz/%.o,tests/$(1).c tests/fuzz/coverage.c $(2))
+$$(B)/tests/sanitized/$(notdir $(1)): $$(patsubst %.c,$$(B)/fuzz/%.o,tests/$(1).c tests/certificates.c \
+    tests/fuzz/coverage.c $(2))
 	@mkdir -p $$(@D)
-	$$(CC) $$(HOST_CFLAGS) $$(SANITIZERS) -o $$@ $$^ -lcriterion $(3)
+	$$(CC) $$(HOST_CFLAGS) $$(SANITIZERS) -o $$@ $$^ $$(CRITERION) $(3)
 endef
 $(eval $(call sanitized_test,emu/test_config,$(CONFIG_SOURCES),-lconfig))
 $(eval $(call sanitized_test,emu/test_timeline,$(TIMELINE_SOURCES),-ljansson -lz -lm))

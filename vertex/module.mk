@@ -30,10 +30,10 @@ $(B)/sanitized/%.o: %.c
 	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -MMD -MP -c -o $@ $<
 define vertex_test
 HOST_TESTS += $$(B)/tests/$(1)
-$$(B)/tests/$(1): $$(patsubst %.c,$$(B)/sanitized/%.o,tests/$(1).c $(2))
+$$(B)/tests/$(1): $$(patsubst %.c,$$(B)/sanitized/%.o,tests/$(1).c tests/certificates.c $(2))
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
-	$$(CC) $$(HOST_CFLAGS) $(SANITIZERS) -o $$@ $$^ -lcriterion
+	$$(CC) $$(HOST_CFLAGS) $(SANITIZERS) -o $$@ $$^ $$(CRITERION)
 endef
 
 PAGES_TEST := tests/vertex/pages.c tests/vertex/stub_panic.c
