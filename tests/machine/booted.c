@@ -117,11 +117,12 @@ struct command xnc_start(const struct booted *b, struct streams_of_test streams,
     return c;
 }
 
-/* Returns true if ncube ps has a line of this client in that state. */
-static bool is_listed(const struct command *c, enum xnc_state state)
+/* Returns true if ncube ps has a line of this client in that state. Only its machine is asked: others of this user may be
+ * other tests', and not answer. */
+static bool is_listed(const struct booted *b, const struct command *c, enum xnc_state state)
 {
     char *ncube = build_path("bin/ncube"), *client = format("(xnc %d", (int)c->pid);
-    struct outcome o = command_run((char *[]){ncube, "ps", NULL}, NULL);
+    struct outcome o = command_run((char *[]){ncube, "ps", "-m", (char *)b->name, NULL}, NULL);
     char *at = strstr(o.out, client);
     bool listed = at != NULL;
 
@@ -136,9 +137,9 @@ static bool is_listed(const struct command *c, enum xnc_state state)
     return listed;
 }
 
-void xnc_await(const struct command *c, enum xnc_state state)
+void xnc_await(const struct booted *b, const struct command *c, enum xnc_state state)
 {
-    for (int waited = 0; !is_listed(c, state); waited += LOOK_MS) {
+    for (int waited = 0; !is_listed(b, c, state); waited += LOOK_MS) {
         cr_assert_lt(waited, command_patience(UP_MS), "the machine does not hear of the program");
         cr_assert_not(command_ends_within(c, LOOK_MS), "the program ends too soon");
     }

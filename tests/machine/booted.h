@@ -24,7 +24,7 @@ struct command xnc_start(const struct booted *b, struct streams_of_test streams,
 /* Waits until the machine has given nodes to the program of this xnc, or has put it in the queue for them. However
  * busy the host is, a signal or another program comes after that. */
 enum xnc_state { XNC_RUNS, XNC_WAITS };
-void xnc_await(const struct command *c, enum xnc_state state);
+void xnc_await(const struct booted *b, const struct command *c, enum xnc_state state);
 /* Runs xnc with that input and waits for its end. */
 struct outcome xnc_run(const struct booted *b, const char *input, const char *const words[]);
 /* The same, and judges by outcome_expect. */

@@ -219,7 +219,7 @@ Test(boot, a_machine_that_is_full_says_so_and_has_room_again_later)
     struct command waits = start_on_pipe(&b, WORDS("-d1", "guest/streams", "copies lines"), &input);
 
     say(input, "line\n");
-    xnc_await(&waits, XNC_RUNS);
+    xnc_await(&b, &waits, XNC_RUNS);
     xnc_expect(&b, "", WORDS("-d2", "examples/hello"), 1, "", "no subcube of 4 nodes is free now");
     xnc_expect(&b, "", WORDS("-d1", "guest/neighbours", "answers"), 0, "passed\n", "");
     close(input);
@@ -240,7 +240,7 @@ static struct queue queue_new(void)
     struct queue q = {.b = booted_up(WORDS("-d", "2"))};
 
     q.holder = start_on_pipe(&q.b, WORDS("-d1", "guest/streams", "copies lines"), &q.input);
-    xnc_await(&q.holder, XNC_RUNS);
+    xnc_await(&q.b, &q.holder, XNC_RUNS);
     return q;
 }
 
@@ -248,7 +248,7 @@ static struct command queue_up(const struct queue *q, int out, const char *dim)
 {
     struct command c = xnc_start(&q->b, (struct streams_of_test){-1, out}, WORDS("--wait", dim, "examples/hello"));
 
-    xnc_await(&c, XNC_WAITS);
+    xnc_await(&q->b, &c, XNC_WAITS);
     return c;
 }
 
@@ -391,10 +391,10 @@ static void start_users(const struct booted *b, struct command *c, int *input)
         c[v] = start_on_pipe(b, victims[v], &input[v]);
 }
 
-static void await_users(const struct command *c)
+static void await_users(const struct booted *b, const struct command *c)
 {
     for (size_t v = 0; v < VICTIMS; v++)
-        xnc_await(&c[v], XNC_RUNS);
+        xnc_await(b, &c[v], XNC_RUNS);
 }
 
 static void expect_users_end(struct command *c, const int *input, const char *err)
@@ -427,7 +427,7 @@ RowTest(boot, a_machine_that_ends_by_force_ends_its_users_and_leaves_nothing, en
 
     start_users(&b, c, input);
     if (e->after_ms > 0)
-        await_users(c);
+        await_users(&b, c);
     pause_ms(e->after_ms);
     kill(e->to_qemu ? command_find_qemu(&b.command) : b.command.pid, e->signal_number);
     struct outcome o = booted_end(&b, END_MS);
@@ -468,7 +468,7 @@ Test(boot, going_down_ends_the_programs_that_run)
     int input[VICTIMS];
 
     start_users(&b, c, input);
-    await_users(c);
+    await_users(&b, c);
     booted_down(&b);
     expect_users_end(c, input, "the machine goes down");
 }

@@ -23,12 +23,12 @@ Test(fifos, wait_for_the_other_end)
     struct booted b = booted_up(WORDS("-d", "2"));
     struct command reader = xnc_start(&b, in_memory, WORDS("guest/fifo", "read", "//pipe/x"));
 
-    xnc_await(&reader, XNC_RUNS);
+    xnc_await(&b, &reader, XNC_RUNS);
     cr_expect_not(command_ends_within(&reader, 300), "one that waits for the other end is no deadlock");
     xnc_expect(&b, "some text\n", WORDS("guest/fifo", "write", "//pipe/x"), 0, "", "");
     expect_end(&reader, "reader", 0, "some text\n", "");
     struct command writer = xnc_start(&b, in_memory, WORDS("guest/fifo", "writes thrice"));
-    xnc_await(&writer, XNC_RUNS);
+    xnc_await(&b, &writer, XNC_RUNS);
     xnc_expect(&b, "", WORDS("guest/fifo", "reads thrice"), 0, "passed\n", "");
     expect_end(&writer, "writer", 0, "passed\n", "");
     booted_down(&b);
@@ -39,7 +39,7 @@ Test(fifos, break_at_once)
     struct booted b = booted_up(WORDS("-d", "1"));
     struct command writer = xnc_start(&b, in_memory, WORDS("guest/fifo", "hears of the end"));
 
-    xnc_await(&writer, XNC_RUNS);
+    xnc_await(&b, &writer, XNC_RUNS);
     xnc_expect(&b, "", WORDS("guest/fifo", "reads four"), 0, "passed\n", "");
     expect_end(&writer, "writer", 0, "passed\n", "");
     booted_down(&b);
@@ -54,7 +54,7 @@ Test(fifos, are_pairs)
     for (int i = 0; i < 2; i++)
         reader[i] = xnc_start(&b, in_memory, WORDS("guest/fifo", "read", "//pipe/x"));
     for (int i = 0; i < 2; i++)
-        xnc_await(&reader[i], XNC_RUNS);
+        xnc_await(&b, &reader[i], XNC_RUNS);
     xnc_expect(&b, "one\n", WORDS("guest/fifo", "write", "//pipe/x"), 0, "", "");
     xnc_expect(&b, "two\n", WORDS("guest/fifo", "write", "//pipe/x"), 0, "", "");
     struct outcome first = command_wait(&reader[0]), second = command_wait(&reader[1]);
@@ -114,7 +114,7 @@ Test(fifos, share_their_fate)
     close(input[0]);
     cr_assert_eq(write(input[1], "text\n", 5), 5);
     command_await_lines(&reader, 1);
-    xnc_await(&lonely, XNC_RUNS);
+    xnc_await(&b, &lonely, XNC_RUNS);
     cr_expect_not(command_ends_within(&reader, 300), "a writer that waits for its input is no deadlock");
     kill(writer.pid, SIGTERM);
     expect_end(&writer, "writer", 128 + SIGTERM, "", "ended by SIGTERM");

@@ -136,7 +136,7 @@ Test(idle, programs_that_wait_for_input_use_none_either)
     cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
     struct command c = xnc_start(&b, (struct streams_of_test){ends[0], -1}, WORDS("guest/streams", "copies lines"));
     close(ends[0]);
-    xnc_await(&c, XNC_RUNS);
+    xnc_await(&b, &c, XNC_RUNS);
     expect_idle(&b, "it waits for input");
     cr_expect_eq(write(ends[1], "a line\n", 7), 7);
     close(ends[1]);
