@@ -112,7 +112,7 @@ FUZZED := $(sort $(CONFIG_SOURCES) $(TIMELINE_SOURCES) $(GDB_SOURCES) $(CLIENTS_
     $(NSDISK_FAMILIES) $(NSDISK_CORE) $(filter-out %/store_unix.c,$(STAR_CORE)) $(TWO_PHASE) \
     $(MAP_SRCS) \
     emu/tools/star_alone.c emu/tools/star_repair.c)
-FUZZING := $(wildcard tests/fuzz/*.c) tests/emu/gdb_target.c $(NSDISK_FUZZ)
+FUZZING := $(filter-out %/uncounted.c,$(wildcard tests/fuzz/*.c)) tests/emu/gdb_target.c $(NSDISK_FUZZ)
 
 $(B)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -128,7 +128,7 @@ $(B)/tests/fuzz/fuzz: $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED) $(FUZZING))
 define sanitized_test
 HOST_TESTS := $$(filter-out $$(B)/tests/$(1),$$(HOST_TESTS)) $$(B)/tests/sanitized/$(notdir $(1))
 $$(B)/tests/sanitized/$(notdir $(1)): $$(patsubst %.c,$$(B)/fuzz/%.o,tests/$(1).c tests/certificates.c \
-    tests/fuzz/coverage.c $(2))
+    tests/fuzz/uncounted.c $(2))
 	@mkdir -p $$(@D)
 	$$(CC) $$(HOST_CFLAGS) $$(SANITIZERS) -o $$@ $$^ $$(CRITERION) $(3)
 endef
