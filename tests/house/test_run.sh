@@ -62,6 +62,17 @@ tells "Criterion skips all" 0 "3 passed, 0 failed, 2 skipped" criterion_skips al
 same "equal lines come once" 1 "$(grep -c 'a::one' out)"
 tells "Criterion without tests" 1 "3 passed, 1 failed, 0 skipped" criterion_empty all.sh
 
+# ---- A python3 that is a script
+
+python=$(python3 -c 'import sys; print(sys.executable)')
+mkdir shims
+printf '#!/bin/sh\nexec %s "$@"\n' "$python" >shims/python3
+chmod +x shims/python3
+printf '#!/bin/sh\ncommand -v python3\necho "0 passed, 1 failed, 0 skipped"\nexit 1\n' >which.sh
+chmod +x which.sh
+status "suites have the python3 that a script starts" 1 env PATH="$PWD/shims:$PATH" "$run" . which.sh
+same "its path" "$python" "$(head -n 1 out)"
+
 # ---- Side by side
 
 # Prints the results without the seconds.
