@@ -61,7 +61,7 @@ for ranks in $sizes; do
     same "all programs on $ranks ranks pass" "files on $ranks: passed" "$(tail -n 1 $ranks.txt)"
 done
 ncube disk create -m sandia --images disks 2M >/dev/null
-for name in pio:/files.dat //df03/files.dat; do
+for name in $(drawn_of 2 pio:/files.dat //df03/files.dat); do
     same "$name on 5 ranks" "files on 5: passed" \
         "$(mpirun -m sandia --images=disks -d 3 -n 5 ./ours.files $name 2>&1 | tail -n 1)"
 done
@@ -131,7 +131,7 @@ mpicc $flags -o cluster_file "$root/tests/mpi/cluster_file.c" -lclf
 [ $judges = no ] || mpicc.openmpi -w -o cluster_file.theirs "$root/tests/mpi/cluster_file.c"
 check "a program without -lclf has nothing of Clusterfile" sh -c \
     '! riscv64-unknown-elf-nm ours.files | grep -q clf_ && riscv64-unknown-elf-nm files.clf | grep -q clf_'
-for ranks in 1 3 8; do
+for ranks in $(drawn_of 2 1 8 3); do
     same "/clf/files.dat on $ranks ranks" "files on $ranks: passed" \
         "$(mpirun -m clf.conf -n $ranks ./files.clf /clf/files.dat 2>&1 | tail -n 1)"
     [ $judges = no ] || $judge -n $ranks ./cluster_file.theirs random.$ranks $ranks >/dev/null 2>&1
