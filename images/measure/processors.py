@@ -17,7 +17,7 @@ import tempfile
 
 from bench import Bench, less, small
 
-NODES_DIM = 6
+NODES_DIM = small(6, 2)
 TURNS_PER_MS = 715  # of `integer`
 FITTED = {1: (10, 400), 2: (10, 800)}
 GRAINS = (10, 50, 100, 200, 400, 800)
