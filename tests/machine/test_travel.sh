@@ -142,10 +142,10 @@ int main(void)
     whoami(&node, &process, &host, &dim);
     if (node == 3)
         return await(9);
-    for (int i = 0; i < 40; i++) {
-        for (volatile int k = 0; k < 2000 * (node + 1); k++)
+    for (int i = 0; i < 30; i++) {
+        for (volatile int k = 0; k < 1000 * (node + 1); k++)
             ;
-        if (node == 0 && (i == 7 || i == 27))
+        if (node == 0 && (i == 7 || i == 20))
             seldom(i);
         for (int k = 0; k < 3; k++)
             if (k != node)
@@ -170,7 +170,7 @@ goes_back() { # OPTION...: some of everything
         'info registers' 'delete' 'break seldom' 'info threads' 'thread 4' 'reverse-stepi' 'info registers' \
         'thread 3' 'reverse-stepi' 'stepi' \
         'info registers' 'reverse-continue' 'print turns' 'monitor when' 'delete' 'thread 2' 'watch arrivals' \
-        'reverse-continue' 'monitor goto 0.2' 'continue' 'info threads' 'info registers' 'monitor origin' \
+        'reverse-continue' 'monitor goto 0.093' 'continue' 'info threads' 'info registers' 'monitor origin' \
         'reverse-continue' 'info registers' 'backtrace' 'delete' 'continue' 'continue'
     as_recorded "a longer run $*" 1
     grep -v -e 'Reading ' -e "$port" gdb.out >"$where"
