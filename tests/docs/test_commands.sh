@@ -34,14 +34,15 @@ run_page() {
     trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
     local page_n=0 page_end # names that the commands do not use
     while [ -e $((++page_n)).command ]; do
-        case $(cat $page_n.mode) in skip\ *) continue ;; esac
+        case $(<$page_n.mode) in skip\ *) continue ;; esac
         cd clone || exit 1
-        eval "$(cat ../$page_n.command)" >../$page_n.output 2>&1 </dev/null
+        eval "$(<../$page_n.command)" >../$page_n.output 2>&1 </dev/null
         echo $? >../$page_n.status
         cd ..
-        case $(cat $page_n.command) in *\&) # it has said what is shown when that many lines are there
+        case $(<$page_n.command) in *\&) # it has said what is shown when that many lines are there
             page_end=$((SECONDS + 20))
-            until [ "$(wc -l <$page_n.output)" -ge "$(wc -l <$page_n.expected)" ] || [ $SECONDS -gt $page_end ]; do
+            until [ "$(wc -l <$page_n.output)" -ge "$(grep -vcx '[.][.][.]' $page_n.expected)" ] ||
+                [ $SECONDS -gt $page_end ]; do
                 sleep 0.02
             done ;;
         esac
@@ -74,7 +75,7 @@ align() { # N COMMAND...
     shift
     "$@" <"$n.expected" >expected
     "$@" <"$n.output" >actual
-    awk -v mode="$(cat "$n.mode")" -f "$here/align.awk" of=1 "$n.expected" of=2 "$n.output" of=3 expected of=4 actual
+    awk -v mode="$(<"$n.mode")" -f "$here/align.awk" of=1 "$n.expected" of=2 "$n.output" of=3 expected of=4 actual
 }
 
 # Notes the lines of a page whose figures are others now, as NUMBER LINE.
@@ -88,16 +89,20 @@ renew() { # NAME N
         awk -v from="$(cat "$2.from")" 'NR % 2 { was = $0; next } $0 != was { print from + NR / 2 - 1, $0 }' >>renewed
 }
 
+is_mode() { [[ $1 =~ ^((any order|among others|host times)(, |$))*$|^set-up$ ]]; }
+
 judge() { # NAME N
-    local mode
-    mode=$(cat "$2.mode")
+    local mode status command
+    mode=$(<"$2.mode")
     case $mode in
     skip\ ?*) return ;;
     esac
-    check "$1: one of its modes" grep -qxE '((any order|among others|host times)(, |$))*|set-up' <<<"$mode"
-    same "$1: status of: $(head -n 1 "$2.command")" 0 "$(cat "$2.status" 2>/dev/null)"
-    [ "$(cat "$2.status" 2>/dev/null)" = 0 ] || cat "$2.output" >&2
-    sed -i "s/docs-$$/ncube/g" "$2.output"
+    check "$1: one of its modes" is_mode "$mode"
+    read -r command <"$2.command"
+    status=
+    [ ! -e "$2.status" ] || status=$(<"$2.status")
+    same "$1: status of: $command" 0 "$status"
+    [ "$status" = 0 ] || cat "$2.output" >&2
     [ -s "$2.expected" ] || return
     if align "$2" mask "$mode" >/dev/null; then
         passed=$((passed + 1))
@@ -105,7 +110,7 @@ judge() { # NAME N
         renew "$1" "$2"
     else
         failed=$((failed + 1))
-        echo "failed: $1: prints something else: $(head -n 1 "$2.command")" >&2
+        echo "failed: $1: prints something else: $command" >&2
         diff expected actual >&2
     fi
 }
@@ -131,13 +136,14 @@ write_renewed() { # FILE ROFF
 page() { # FILE ROFF
     local folder=$scratch/pages/${1//\//-} n
     mkdir -p "$folder/clone"
-    ln -s "$build" "$folder/clone/build"
-    ln -s "$clone/images" "$clone/tests" "$clone/docs" "$folder/clone/"
     cd "$folder" || exit 1
     n=$(awk -v to=. -v roff="$2" -f "$here/commands.awk" "$1")
     check "$1: every command line has its \"\$ \"" test $? -eq 0
     [ "$n" -gt 0 ] || return
+    ln -s "$build" clone/build
+    ln -s "$clone/images" "$clone/tests" "$clone/docs" clone/
     NCUBE_NAME=docs-$$ timeout 1800 bash -c run_page # and ends what its commands have left in the background
+    find . -maxdepth 1 -name '*.output' -exec sed -i "s/docs-$$/ncube/g" {} +
     for i in $(seq "$n"); do
         judge "$(sed "s|^$clone/||" "$i.line")" "$i"
     done
