@@ -38,7 +38,7 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES # the options of the make that runs this are not for those of tests
 export LC_ALL=C # what suites print is read here and by themselves
-# A python3 that is a script, which looks for the one to start, takes longer than most of what is started: pyenv's 50 ms.
+# A python3 that is a script, which looks for the one to start, takes longer than most of what it starts (pyenv: 50 ms).
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
 [ -z "$python" ] || [ "$python" = "$(command -v python3)" ] || PATH=$(dirname "$python"):$PATH
 # Tests that wait for the host have more patience then (tests/machine/command.h).

@@ -117,8 +117,8 @@ struct command xnc_start(const struct booted *b, struct streams_of_test streams,
     return c;
 }
 
-/* Returns true if ncube ps has a line of this client in that state. Only its machine is asked: others of this user may be
- * other tests', and not answer. */
+/* Returns true if ncube ps has a line of this client in that state. Only its machine is asked: others of this user may
+ * be other tests', and not answer. */
 static bool is_listed(const struct booted *b, const struct command *c, enum xnc_state state)
 {
     char *ncube = build_path("bin/ncube"), *client = format("(xnc %d", (int)c->pid);
@@ -158,6 +158,31 @@ void xnc_expect(const struct booted *b, const char *input, const char *const wor
                 const char *err)
 {
     outcome_must_be(xnc_run(b, input, words), words[0], status, out, err);
+}
+
+struct outcome xnc_run_of(const struct booted *b, const struct ncube_run *r)
+{
+    const char *words[WORDS_MAX - 1] = {"-d", r->dim ? r->dim : "0"};
+    size_t n = 2;
+
+    if (r->serve) {
+        words[n++] = "--serve";
+        words[n++] = r->serve;
+    }
+    words[n++] = r->program;
+    for (size_t i = 0; r->args[i]; i++) {
+        cr_assert_lt(n, sizeof words / sizeof *words - 1);
+        words[n++] = r->args[i];
+    }
+    return xnc_run(b, r->input, words);
+}
+
+void xnc_must_pass(const struct booted *b, const struct ncube_run *r)
+{
+    char *name = format("%s, %s, -d %s", r->program, r->args[0], r->dim ? r->dim : "0");
+
+    outcome_must_be(xnc_run_of(b, r), name, 0, "passed\n", "");
+    free(name);
 }
 
 size_t booted_descriptors(const struct booted *b)

@@ -31,6 +31,12 @@ struct outcome xnc_run(const struct booted *b, const char *input, const char *co
 void xnc_expect(const struct booted *b, const char *input, const char *const words[], int status, const char *out,
                 const char *err);
 
+/* The same run as ncube_run (its dim, serve, program, args and input), on a machine that is up. So the rows of a table
+ * follow each other on one machine, whose start takes ten times as long as most of them. */
+struct outcome xnc_run_of(const struct booted *b, const struct ncube_run *r);
+/* The same; the program judges itself, as for guest_must_pass. */
+void xnc_must_pass(const struct booted *b, const struct ncube_run *r);
+
 /* How many descriptors the machine has open. */
 size_t booted_descriptors(const struct booted *b);
 /* Fails the test if they are more than `most` for 5 s: the machine frees a client shortly after it has ended. */

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/guest.h"
 
 TestSuite(devices, .timeout = 600);
@@ -11,21 +12,34 @@ static const char *const cases[] = {
     "flags",      "all descriptors",   "cost of the switch",
 };
 
-RowTest(devices, hold_for_files_of_the_front_end, cases)
+Test(devices, hold_for_files_of_the_front_end)
 {
-    char *folder = folder_new();
+    struct booted b = booted_up(WORDS("-d", "0"));
 
-    guest_must_pass(&(struct ncube_run){.serve = folder, .program = "guest/devices", .args = {cases[*row], "/"}});
-    folder_remove(folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = folder_new();
+
+        xnc_must_pass(&b, &(struct ncube_run){.serve = folder, .program = "guest/devices", .args = {cases[i], "/"}});
+        folder_remove(folder);
+    }
+    booted_down(&b);
 }
 
-RowTest(devices, hold_for_files_of_volumes, cases)
+/* All on one volume, one after the other. */
+Test(devices, hold_for_files_of_volumes)
 {
-    char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 1, 1, "");
+    char *images = folder_with_images(1, 1024, 1024), *machine = machine_file(images, 1, 1, "");
+    struct booted b = booted_up(WORDS(machine));
 
-    guest_must_pass(&(struct ncube_run){
-        .machine = machine, .serve = folder, .program = "guest/devices", .args = {cases[*row], "//df00/"}});
-    images_check(folder, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = folder_new();
+
+        xnc_must_pass(&b,
+                      &(struct ncube_run){.serve = folder, .program = "guest/devices", .args = {cases[i], "//df00/"}});
+        folder_remove(folder);
+    }
+    booted_down(&b);
+    images_check(images, 1);
     free(machine);
-    folder_remove(folder);
+    folder_remove(images);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/guest.h"
 
 TestSuite(files, .timeout = 600);
@@ -37,13 +38,20 @@ static const struct file_case {
     {"3", "appended records"},
 };
 
-RowTest(files, of_the_served_folder_work, file_cases)
+/* One after the other on one machine. */
+Test(files, of_the_served_folder_work)
 {
-    const struct file_case *f = &file_cases[*row];
-    char *folder = folder_new();
+    struct booted b = booted_up(WORDS("-d", "3"));
 
-    guest_must_pass(&(struct ncube_run){.dim = f->dim, .serve = folder, .program = PROGRAM, .args = {f->name, ""}});
-    folder_remove(folder);
+    for (size_t i = 0; i < sizeof file_cases / sizeof *file_cases; i++) {
+        const struct file_case *f = &file_cases[i];
+        char *folder = folder_new();
+
+        xnc_must_pass(&b,
+                      &(struct ncube_run){.dim = f->dim, .serve = folder, .program = PROGRAM, .args = {f->name, ""}});
+        folder_remove(folder);
+    }
+    booted_down(&b);
 }
 
 Test(files, are_kept_when_the_program_has_not_closed_them)
@@ -115,16 +123,21 @@ static const struct {
 };
 
 /* NULL: the path of the file outside, as the host has it. */
-RowTest(files, outside_the_served_folder_are_not_there, ways_out)
+Test(files, outside_the_served_folder_are_not_there)
 {
-    char *folder = make_trap(), *in = format("%s/in", folder), *absolute = format("%s/out/", folder);
-    const char *prefix = ways_out[*row].prefix ? ways_out[*row].prefix : absolute;
+    struct booted b = booted_up(WORDS("-d", "0"));
 
-    guest_must_pass(&(struct ncube_run){.serve = in, .program = PROGRAM, .args = {ways_out[*row].name, prefix}});
-    expect_untouched(folder, prefix);
-    free(absolute);
-    free(in);
-    folder_remove(folder);
+    for (size_t i = 0; i < sizeof ways_out / sizeof *ways_out; i++) {
+        char *folder = make_trap(), *in = format("%s/in", folder), *absolute = format("%s/out/", folder);
+        const char *prefix = ways_out[i].prefix ? ways_out[i].prefix : absolute;
+
+        xnc_must_pass(&b, &(struct ncube_run){.serve = in, .program = PROGRAM, .args = {ways_out[i].name, prefix}});
+        expect_untouched(folder, prefix);
+        free(absolute);
+        free(in);
+        folder_remove(folder);
+    }
+    booted_down(&b);
 }
 
 Test(files, are_refused_when_no_folder_is_served_and_once_told_why)

@@ -54,12 +54,20 @@ static const struct row {
     {"guest/fork_execs", {"0", "exec of a fault", 1, "", ", address 0x0 (a null pointer)\n"}},
 };
 
-RowTest(forks, go_as_on_unix, rows)
+/* One after the other on one machine. */
+Test(forks, go_as_on_unix)
 {
-    char *folder = folder_with_programs(rows[*row].program);
+    struct booted b = booted_up(WORDS("-d", "2"));
 
-    guest_must_end(rows[*row].program, &rows[*row].end, folder, NULL);
-    folder_remove(folder);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct guest_end *e = &rows[i].end;
+        char *folder = folder_with_programs(rows[i].program);
+        const struct ncube_run r = {.dim = e->dim, .serve = folder, .program = rows[i].program, .args = {e->name}};
+
+        outcome_must_be(xnc_run_of(&b, &r), e->name, e->status, e->out, e->err);
+        folder_remove(folder);
+    }
+    booted_down(&b);
 }
 
 static const char *const services[] = {"", "service = \"concurrent\";"};

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/guest.h"
 
 TestSuite(globals, .timeout = 600);
@@ -15,13 +16,18 @@ static const char *const self_tests[] = {
     "ranges",     "other ways",      "groups",     "group barriers",
 };
 
-DrawnRowTest(globals, work_on_all_cubes, self_tests, 2)
+/* One after the other on one machine. */
+Test(globals, work_on_all_cubes)
 {
-    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
-        guest_must_pass(&(struct ncube_run){.dim = dims[d], .program = PROGRAM, .args = {self_tests[*row]}});
+    struct booted b = booted_up(WORDS("-d", "5"));
+
+    for (size_t i = 0; i < sizeof self_tests / sizeof *self_tests; i++)
+        for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+            xnc_must_pass(&b, &(struct ncube_run){.dim = dims[d], .program = PROGRAM, .args = {self_tests[i]}});
+    booted_down(&b);
 }
 
-RowTest(globals, have_one_trace, self_tests)
+DrawnRowTest(globals, have_one_trace, self_tests, 2)
 {
     guest_must_repeat(&(struct ncube_run){.dim = "3", .program = PROGRAM, .args = {self_tests[*row]}});
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/guest.h"
 
 TestSuite(groups, .timeout = 600);
@@ -26,12 +27,16 @@ static void must_pass_on(const char *program, const char *dim, const char *name)
     guest_must_pass(&(struct ncube_run){.dim = dim, .program = program, .args = {name}});
 }
 
-DrawnRowTest(groups, work_on_all_cubes, self_tests, 2)
+/* One after the other on one machine. */
+Test(groups, work_on_all_cubes)
 {
     static const char *const dims[] = {"0", "1", "3"};
+    struct booted b = booted_up(WORDS("-d", "3"));
 
-    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
-        must_pass_on(PROGRAM, dims[d], self_tests[*row]);
+    for (size_t i = 0; i < sizeof self_tests / sizeof *self_tests; i++)
+        for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+            xnc_must_pass(&b, &(struct ncube_run){.dim = dims[d], .program = PROGRAM, .args = {self_tests[i]}});
+    booted_down(&b);
 }
 
 Test(groups, wait_for_a_slow_member_with_little_memory)
@@ -44,9 +49,13 @@ Test(groups, wait_for_a_slow_member_with_little_memory)
 }
 
 /* On odd numbers of nodes as well, in test_odd. */
-DrawnRowTest(groups, have_members_on_one_node, self_tests, 2)
+Test(groups, have_members_on_one_node)
 {
-    must_pass_on(PROGRAM3, "1", self_tests[*row]);
+    struct booted b = booted_up(WORDS("-d", "1"));
+
+    for (size_t i = 0; i < sizeof self_tests / sizeof *self_tests; i++)
+        xnc_must_pass(&b, &(struct ncube_run){.dim = "1", .program = PROGRAM3, .args = {self_tests[i]}});
+    booted_down(&b);
 }
 
 /* Of what they do beside messages; the sets are in test_exact's random programs. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/guest.h"
 
 TestSuite(mpi, .timeout = 600);
@@ -17,8 +18,8 @@ static const struct end {
     const char *faults;
 } ends[] = {
     {{"1", "receive from each other", 125, NULL,
-      "  node 0 waits in MPI_Recv from 1, tag 7, communicator 'MPI_COMM_WORLD'\n"
-      "  node 1 waits in MPI_Recv from 0, tag 7, communicator 'MPI_COMM_WORLD'\n"},
+      "ncube: node 0 waits in MPI_Recv from 1, tag 7, communicator 'MPI_COMM_WORLD'\n"
+      "ncube: node 1 waits in MPI_Recv from 0, tag 7, communicator 'MPI_COMM_WORLD'\n"},
      NULL},
     {{"1", "synchronous to each other", 125, NULL, "node 0 waits in MPI_Ssend to 1, tag 3, communicator"}, NULL},
     {{"2", "different collectives", 125, NULL, "node 0 waits in MPI_Barrier, communicator 'MPI_COMM_WORLD'\n"}, NULL},
@@ -33,7 +34,7 @@ static const struct end {
      NULL},
     {{"2", "many made and freed", 0, "passed\n", ""}, NULL},
     {{"2", "receive in a row", 125, NULL,
-      "  nodes 0, 2: each waits in MPI_Recv from 0, tag 7, communicator 'row', as rank 1\n"},
+      "ncube: nodes 0, 2: each waits in MPI_Recv from 0, tag 7, communicator 'row', as rank 1\n"},
      NULL},
     {{"1", "communicators run out", 0, "passed\n", ""}, NULL},
     {{"3", "abort while others wait", 42, NULL, "MPI_Abort on MPI_COMM_WORLD, rank 7 (node 7): status 42\n"}, NULL},
@@ -77,9 +78,21 @@ static const struct end {
     {{"2", "forgotten", 0, "passed\n", ""}, NULL},
 };
 
-RowTest(mpi, programs_end_as_they_should, ends)
+/* One after the other on one machine, but for those with faults of the machine. */
+Test(mpi, programs_end_as_they_should)
 {
-    guest_must_end(PROGRAM, &ends[*row].end, NULL, ends[*row].faults);
+    struct booted b = booted_up(WORDS("-d", "3"));
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const struct guest_end *e = &ends[i].end;
+        const struct ncube_run r = {.dim = e->dim, .program = PROGRAM, .args = {e->name}};
+
+        if (ends[i].faults)
+            guest_must_end(PROGRAM, e, NULL, ends[i].faults);
+        else
+            outcome_must_be(xnc_run_of(&b, &r), e->name, e->status, e->out, e->err);
+    }
+    booted_down(&b);
 }
 
 Test(mpi, errors_that_calls_return_are_listed_by_a_check)
@@ -124,7 +137,7 @@ static const struct guest_end floods[] = {
      "MPI_Recv on MPI_COMM_WORLD, rank 0 (node 0): MPI_ERR_NO_MEM: no memory: none for a message that comes; "},
 };
 
-RowTest(mpi, floods_of_255_to_one, floods)
+DrawnRowTest(mpi, floods_of_255_to_one, floods, 2)
 {
     const struct guest_end *e = &floods[*row];
     char *folder = folder_new(), *machine = machine_file(folder, atoi(e->dim), 0, "ram_mb = 2;\n");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/guest.h"
 #include "tests/machine/observe.h"
 
@@ -71,15 +72,20 @@ static const struct line {
     {"a builtin in a pipeline", "2", "echo a | wc", 126, "", "nsh: echo: a built-in command takes no pipe"},
 };
 
-RowTest(nsh, line, lines)
+/* Each line has a shell of its own, one after the other on one machine. */
+Test(nsh, executes_lines)
 {
-    const struct line *l = &lines[*row];
-    char *folder = folder_with_programs(PROGRAMS);
+    struct booted b = booted_up(WORDS("-d", "4"));
 
-    outcome_must_be(
-        ncube_run(&(struct ncube_run){.dim = l->dim, .serve = folder, .program = SHELL, .args = {"-c", l->text}}),
-        l->name, l->status, l->out, l->err);
-    folder_remove(folder);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const struct line *l = &lines[i];
+        char *folder = folder_with_programs(PROGRAMS);
+        const struct ncube_run r = {.dim = l->dim, .serve = folder, .program = SHELL, .args = {"-c", l->text}};
+
+        outcome_must_be(xnc_run_of(&b, &r), l->name, l->status, l->out, l->err);
+        folder_remove(folder);
+    }
+    booted_down(&b);
 }
 
 /* What a program reads of the standard input is not the shell's. */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/guest.h"
 
 TestSuite(posix, .timeout = 600);
@@ -19,12 +20,17 @@ static const char *const file_cases[] = {
     "real paths",        "synchronous writes",   "polls",          "largest offset",
 };
 
-RowTest(posix, holds_for_files_of_the_front_end, file_cases)
+Test(posix, holds_for_files_of_the_front_end)
 {
-    char *folder = folder_new();
+    struct booted b = booted_up(WORDS("-d", "0"));
 
-    guest_must_pass(&(struct ncube_run){.serve = folder, .program = PROGRAM, .args = {file_cases[*row], "/"}});
-    folder_remove(folder);
+    for (size_t i = 0; i < sizeof file_cases / sizeof *file_cases; i++) {
+        char *folder = folder_new();
+
+        xnc_must_pass(&b, &(struct ncube_run){.serve = folder, .program = PROGRAM, .args = {file_cases[i], "/"}});
+        folder_remove(folder);
+    }
+    booted_down(&b);
 }
 
 RowTest(posix, holds_for_files_of_volumes, file_cases)

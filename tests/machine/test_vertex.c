@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/guest.h"
 
 TestSuite(vertex, .timeout = 600);
@@ -47,7 +48,6 @@ static const struct self_test {
     {"1", "guest/signals", "ignores"},
     {"1", "guest/signals", "errors"},
     {"0", "guest/signals", "sleeps are exact"},
-    {"0", "guest/measure", "fences"},
     {"1", "guest/measure", "eight bytes"},
     {"4", "guest/measure", "streams"},
     {"6", "guest/gather", "descending"},
@@ -55,11 +55,17 @@ static const struct self_test {
     {"2", "guest/gather", "wildcards"},
 };
 
-RowTest(vertex, keeps_its_promises, self_tests)
+/* One after the other on one machine. */
+Test(vertex, keeps_its_promises)
 {
-    const struct self_test *t = &self_tests[*row];
+    struct booted b = booted_up(WORDS("-d", "6"));
 
-    guest_must_pass(&(struct ncube_run){.dim = t->dim, .program = t->program, .args = {t->name}});
+    for (size_t i = 0; i < sizeof self_tests / sizeof *self_tests; i++) {
+        const struct self_test *t = &self_tests[i];
+
+        xnc_must_pass(&b, &(struct ncube_run){.dim = t->dim, .program = t->program, .args = {t->name}});
+    }
+    booted_down(&b);
 }
 
 Test(vertex, loads_a_program_of_more_than_half_the_memory_on_many_nodes)
@@ -69,6 +75,12 @@ Test(vertex, loads_a_program_of_more_than_half_the_memory_on_many_nodes)
     guest_must_pass(&(struct ncube_run){.dim = "3", .machine = machine, .program = "guest/large", .args = {"starts"}});
     free(machine);
     folder_remove(folder);
+}
+
+/* Of a process that is the first one in its memory. */
+Test(vertex, flushes_the_tlb_as_a_program_grows)
+{
+    guest_must_pass(&(struct ncube_run){.program = "guest/measure", .args = {"fences"}});
 }
 
 static const struct end {
@@ -96,12 +108,17 @@ static const struct end {
      "node 1 (address 0x1): ended by signal 3 (SIGQUIT), which it had blocked"},
 };
 
-RowTest(vertex, ends_programs_as_it_should, ends)
+Test(vertex, ends_programs_as_it_should)
 {
-    const struct end *e = &ends[*row];
+    struct booted b = booted_up(WORDS("-d", "2"));
 
-    outcome_must_be(ncube_run(&(struct ncube_run){.dim = e->dim, .program = e->program, .args = {e->name}}), e->name,
-                    e->status, "", e->err);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const struct end *e = &ends[i];
+        const struct ncube_run r = {.dim = e->dim, .program = e->program, .args = {e->name}};
+
+        outcome_must_be(xnc_run_of(&b, &r), e->name, e->status, "", e->err);
+    }
+    booted_down(&b);
 }
 
 /* ---- Short versions of `make torture` and `make fuzz-calls` ---- */
