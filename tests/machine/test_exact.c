@@ -314,7 +314,7 @@ static unsigned number_from(const char *variable, unsigned otherwise)
     return text != NULL ? (unsigned)atoi(text) : otherwise;
 }
 
-DrawnRowTest(exact, is_every_random_program, subjects, 2)
+DrawnRowTest(exact, is_every_random_program, subjects, 3)
 {
     unsigned first = number_from("FIRST", *row % 3 == 0 ? 62 : 63), seeds = number_from("SEEDS", 1);
 
