@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Puts a file of Clusterfile together on the host, by debugfs and the definition of HPF's distributions alone.
+"""Puts files of Clusterfile together on the host, by debugfs and the definition of HPF's distributions alone.
 
-    clf_judge.py PATH NAME=IMAGE...     writes the bytes of the file; the first image has the names
+    clf_judge.py PATH,... NAME=IMAGE...     writes the files' bytes; the first image has the names
 
 What is wrong is one line on the standard error, and status 1.
 """
@@ -45,8 +45,7 @@ def element_of(pattern):
     return (lambda byte: row(byte // item // sizes[1]) * grid[1] + column(byte // item % sizes[1])), grid[0] * grid[1]
 
 
-def main():
-    path = sys.argv[1]
+def put_together(path):
     images = dict(word.split("=", 1) for word in sys.argv[2:])
     first = sys.argv[2].split("=", 1)[1]
     text = (dump(first, path) or b"").decode("ascii")
@@ -81,4 +80,5 @@ def main():
     sys.stdout.buffer.write(out)
 
 
-main()
+for each in sys.argv[1].split(","):
+    put_together(each)

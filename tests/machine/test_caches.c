@@ -48,7 +48,7 @@ static const struct file_case {
     const char *dim, *name;
     int kilobytes, block_bytes;
 } file_cases[] = {
-    /* each with SETTINGS_OF_A_CASE of the settings in turn */
+    /* each with SETTINGS_OF_A_CASE of the settings in turn, of which one is drawn */
     {"0", "reads and writes", 1024, 1024},
     {"0", "reads and writes", 8192, 4096},
     {"0", "truncates and appends", 1024, 1024},
@@ -65,6 +65,8 @@ RowTest(caches, keep_files, file_cases)
     const struct file_case *c = &file_cases[*row];
 
     for (size_t i = 0; i < SETTINGS_OF_A_CASE; i++) {
+        if (!is_drawn(i, SETTINGS_OF_A_CASE))
+            continue;
         char *folder = folder_with_images(1, c->kilobytes, c->block_bytes);
         char *machine =
             cached_machine(folder, "cached.conf", settings[(*row + i) % (sizeof settings / sizeof *settings)], "");

@@ -140,7 +140,7 @@ static void expect_run(const struct place *p, enum use use, const char *what)
     cr_expect_eq(access(argv[10] + strlen("--stats="), R_OK), 0, "%s: no statistics", what);
 }
 
-RowTest(paths, with_odd_names_work_in_every_place, odd_names)
+DrawnRowTest(paths, with_odd_names_work_in_every_place, odd_names, 2)
 {
     const struct odd_name *o = &odd_names[*row];
     char *top = folder_new();

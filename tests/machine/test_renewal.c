@@ -82,7 +82,7 @@ static json_int_t count_flushes(const char *path)
     return n;
 }
 
-RowTest(renewal, keeps_memory_level_while_a_machine_executes_many_programs, machines)
+DrawnRowTest(renewal, keeps_memory_level_while_a_machine_executes_many_programs, machines, 3)
 {
     const struct machine_of_test *m = &machines[*row];
 

@@ -114,7 +114,7 @@ static void seen_free(struct seen *s)
     free(s->trace);
 }
 
-RowTest(text, is_nowhere_that_a_program_or_a_trace_could_tell, runs)
+DrawnRowTest(text, is_nowhere_that_a_program_or_a_trace_could_tell, runs, 2)
 {
     const struct run *r = &runs[*row];
     struct seen first = observe(r, &pools[0]);

@@ -290,7 +290,7 @@ static const struct scarce {
     {"3", "many at once", 8}, {"3", "floods", 2},       {"2", "many files", 2},   {"5", "opens in a flood", 4},
 };
 
-RowTest(volumes, are_served_whatever_a_client_asks_for, scarce)
+DrawnRowTest(volumes, are_served_whatever_a_client_asks_for, scarce, 2)
 {
     const struct scarce *c = &scarce[*row];
     char *more = format("ram_mb = %d;", c->ram_mb), *folder = folder_with_images(1, 65536, 1024);
