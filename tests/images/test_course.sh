@@ -9,17 +9,19 @@ build=$(readlink -f "$1")
 course_check=$build/bin/ncube-course
 cd "$scratch" || exit 1
 
-# What is checked, one a line: a name, the exercise, the file, and what the verdict has.
+# What is checked, one a line: a name, the exercise, the file, and what the verdict has. Each version draws a half of
+# the mistakes.
 long_names='s/BARRIER/MPI_Barrier(MPI_COMM_WORLD)/; s/NOBODY/MPI_STATUS_IGNORE/
     s/GET(partner/MPI_Recv(in[partner], INTS, MPI_INT, partner, 0, MPI_COMM_WORLD/'
 list() {
-    local n file program name edit verdict
+    local n file program name edit verdict i=0
     for n in 1 2 3 4 5 6 7 8; do
         file=$(echo "$course"/solutions/$n-*.c)
         echo "$n-solution|$n|$file|: right"
     done
     while IFS='|' read -r n name edit verdict; do
         [ -n "$n" ] || continue
+        [ "$edit" = unchanged ] || drawn $((i++)) 2 || continue
         file=$(echo "$course"/solutions/"$n"-*.c)
         program=$(echo "$course"/programs/"$n"-*.c)
         if [ "$edit" = unchanged ]; then
