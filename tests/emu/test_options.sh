@@ -13,11 +13,14 @@ echo "dim = 1;" >one.conf
 
 # refused NAME MESSAGE COMMAND...: exit status 2, nothing on standard output, one line that begins so.
 refused() {
-    local name=$1 message=$2
+    local name=$1 message=$2 printed said
     shift 2
     status "$name" 2 timeout 10 "$@" </dev/null # what is not refused may boot a machine
-    same "$name: what it says" "$message" "$(cut -c "-${#message}" err)"
-    same "$name: lines" "0 1" "$(wc -l <out) $(wc -l <err)"
+    mapfile -t printed <out
+    mapfile -t said <err
+    same "$name: lines" "0 1" "${#printed[@]} ${#said[@]}"
+    said+=("") # where it has said nothing
+    same "$name: what it says" "$message" "${said[0]:0:${#message}}"
 }
 
 full_device() { # COMMAND...
