@@ -6,9 +6,8 @@
 #include "emu/cmd/machine_options.h"
 #include "emu/rack/rack.h"
 #include "emu/rack/racks.h"
+#include "emu/rack/racks_life.h"
 #include "emu/rack/ranks.h"
-
-#define WITHIN "NCUBE_MPI_WITHIN" /* in the environment of what ncube-mpi starts */
 
 static void end_all(void)
 {
@@ -18,10 +17,10 @@ static void end_all(void)
 
 const struct machine_far *hosts_begin(int *argc, char ***argv)
 {
-    if (getenv(WITHIN)) /* a command of rank 0 has started it, which runs other commands */
+    if (getenv(HOSTS_WITHIN)) /* a command of rank 0 has started it, which runs other commands */
         return NULL;
     ranks_begin(argc, argv);
-    setenv(WITHIN, "1", true);
+    setenv(HOSTS_WITHIN, "1", true);
     if (ranks_own() == 0) {
         atexit(end_all);
         return racks_far();

@@ -8,9 +8,12 @@
  *
  *   WIRE_COMMANDS  rank 0 -> rack    grants, calls, reads and writes of nodes' memory
  *   WIRE_REPORT    rack -> rank 0    harts that have stopped, or run on; a QEMU that has ended
- *   WIRE_ANSWER    rack -> rank 0    to WIRE_ASK, WIRE_SETUP and WIRE_READ to WIRE_ALIVE, each at once
+ *   WIRE_ANSWER    rack -> rank 0    to WIRE_ASK, WIRE_SETUP and WIRE_READ to WIRE_SAME, each at once
+ *   WIRE_LOOK      rank 0 -> rack    whether it is there; beside the order of commands
+ *   WIRE_ALIVE     rack -> rank 0    to that: uint64_t, ns of processor time that the rack's QEMUs have had
  *   WIRE_BYTES     rack -> rack      of a message between their nodes, in the order of the commands
  *   WIRE_MEET      all -> all        once, at the start, so that all are connected
+ *   WIRE_DONE      rack -> rank 0    once, at the end: it has nothing left
  */
 #pragma once
 
@@ -21,7 +24,7 @@
 #include "emu/base/limits.h"
 #include "emu/qemu/slots.h"
 
-enum wire_tag { WIRE_COMMANDS = 1, WIRE_REPORT, WIRE_ANSWER, WIRE_BYTES, WIRE_MEET };
+enum wire_tag { WIRE_COMMANDS = 1, WIRE_REPORT, WIRE_ANSWER, WIRE_LOOK, WIRE_ALIVE, WIRE_BYTES, WIRE_MEET, WIRE_DONE };
 
 enum wire_kind {
     WIRE_ASK = 1,   /* answer: struct wire_host; the same in all versions, but for what follows its version */
@@ -38,7 +41,6 @@ enum wire_kind {
     WIRE_TEXT,      /* slot, addr; uint64_t: how many; answer: uint64_t, the QEMU-physical address */
     WIRE_KEEP,      /* slot; addr: whether to keep the state */
     WIRE_SAME,      /* slot; answer: uint64_t, whether it is the same */
-    WIRE_ALIVE,     /* answer: uint64_t, ns of processor time that the rack's QEMUs have had */
     WIRE_END,
     /* reports: */
     WIRE_STOPPED, /* slot; its head and tail, posts, traps, registers, mailbox lines */

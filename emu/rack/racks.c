@@ -10,38 +10,14 @@
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
 #include "emu/rack/ranks.h"
+#include "emu/rack/racks_asking.h"
+#include "emu/rack/racks_life.h"
 #include "emu/rack/rack_wire.h"
-#include "emu/rack/racks_hosts.h"
-
-/* A rack that has not reported for so long is asked whether it is there, and lost if it does not answer for so long. A
- * rack answers while its harts compute. */
-#define QUIET_MS   5000u
-#define SILENCE_MS 4500u
 
 /* A rack whose harts have not stopped, and whose QEMUs have worked no more than their timers do, so often in a row that
  * harts_sleep was silent: they hang. */
 #define SILENCES_MOST 3u
 #define IDLE_NS       60000000u
-
-struct rack {
-    uint32_t first_cabinet, end_cabinet;
-    struct wire out;
-    uint64_t wanted;  /* as the rack knows it */
-    uint64_t work_ns; /* processor time of its QEMUs at the last silence */
-    uint32_t silences;
-    uint8_t constants[WIRE_CONSTANTS_BYTES]; /* likewise */
-};
-
-struct racks {
-    struct machine *m;
-    uint32_t n;
-    struct rack *rack;
-    uint8_t (*known)[NODE_PAGE_BYTES]; /* by slot: its mailbox, as its rack knows it */
-    struct wire in, answer;
-    uint64_t busy_ms; /* when the last commands went to a rack, or a report came, or all racks answered */
-    bool failed;
-    char why[512];
-};
 
 static struct racks *of(void *machine)
 {
@@ -121,43 +97,6 @@ static void tell_wanted(struct racks *r)
         rack->wanted = wanted;
         wire_put(&rack->out, WIRE_WANTED, 0, wanted, NULL, 0);
     }
-}
-
-static void send_all(struct racks *r)
-{
-    for (uint32_t k = 0; k < r->n; k++)
-        if (r->rack[k].out.n > 0) {
-            ranks_send(k + 1, WIRE_COMMANDS, &r->rack[k].out);
-            r->busy_ms = host_ms();
-        }
-}
-
-static bool is_lost; /* a rack does not answer, and will not end by itself */
-
-static void fail(struct racks *r, uint32_t rack, const char *how)
-{
-    is_lost = true;
-    if (!r->failed)
-        snprintf(r->why, sizeof r->why, "rack %u (%s) %s", rack + 1, ranks_host(rack + 1), how);
-    r->failed = true;
-}
-
-/* Sends everything, and waits for the answer of the rack to the last command. False: it does not come. */
-static bool ask(struct racks *r, uint32_t rack)
-{
-    send_all(r);
-    if (!r->failed && !ranks_await(rack + 1, WIRE_ANSWER, &r->answer, SILENCE_MS))
-        fail(r, rack, "does not answer");
-    return !r->failed;
-}
-
-static uint64_t ask_number(struct racks *r, uint32_t rack)
-{
-    uint64_t number = 0;
-
-    if (ask(r, rack) && r->answer.n == sizeof number)
-        memcpy(&number, r->answer.bytes, sizeof number);
-    return number;
 }
 
 /* ---- Reports ---- */
@@ -240,19 +179,13 @@ static bool take_reports(struct racks *r)
     return any;
 }
 
-static uint64_t rack_work_ns(struct racks *r, uint32_t rack)
-{
-    wire_put(&r->rack[rack].out, WIRE_ALIVE, 0, 0, NULL, 0);
-    return ask_number(r, rack);
-}
-
 /* Asks all racks whether they are there, if none has reported for long. */
 static void look_for_racks(struct racks *r)
 {
     if (host_ms() < r->busy_ms + QUIET_MS)
         return;
     for (uint32_t k = 0; k < r->n && !r->failed; k++)
-        rack_work_ns(r, k);
+        racks_look_at(r, k);
     r->busy_ms = host_ms();
 }
 
@@ -264,7 +197,7 @@ static bool far_await(void *machine, uint32_t bell, int limit_ms)
     uint64_t since_ns = 0;
 
     tell_wanted(r);
-    send_all(r);
+    racks_send_all(r);
     while (!signals_any() && !r->failed && c->doorbell == bell && host_ms() < end_ms)
         if (take_reports(r)) {
             __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
@@ -308,7 +241,7 @@ static bool far_same_state(void *machine, uint32_t index)
     uint32_t slot = r->m->slot_of[index];
 
     wire_put(out_to(r, slot), WIRE_SAME, slot, 0, NULL, 0);
-    return ask_number(r, rack_of_slot(r, slot)) != 0;
+    return racks_ask_number(r, rack_of_slot(r, slot)) != 0;
 }
 
 /* ---- Memory ---- */
@@ -320,7 +253,7 @@ static void far_read(void *machine, uint32_t index, uint64_t addr, void *to, siz
     uint64_t n = bytes;
 
     wire_put(&r->rack[rack].out, WIRE_READ, slot, addr, &n, sizeof n);
-    if (ask(r, rack) && r->answer.n == bytes)
+    if (racks_ask(r, rack) && r->answer.n == bytes)
         memcpy(to, r->answer.bytes, bytes);
     else
         memset(to, 0, bytes);
@@ -354,111 +287,10 @@ static uint64_t far_text(void *machine, uint32_t index, uint64_t addr, uint64_t 
     uint32_t slot = r->m->slot_of[index];
 
     wire_put(out_to(r, slot), WIRE_TEXT, slot, addr, &bytes, sizeof bytes);
-    return ask_number(r, rack_of_slot(r, slot));
+    return racks_ask_number(r, rack_of_slot(r, slot));
 }
 
-/* ---- Life ---- */
-
-static void command_setup(struct racks *r, uint32_t rack)
-{
-    const struct machine *m = r->m;
-    const struct topo *t = &m->config.topo;
-    struct wire_setup s = {.slots = m->harts.count,
-                           .nodes = m->nodes,
-                           .cabinets = m->cabinets,
-                           .nodes_per_cabinet = t->nodes_per_cabinet,
-                           .first_cabinet = r->rack[rack].first_cabinet,
-                           .end_cabinet = r->rack[rack].end_cabinet,
-                           .dim = t->dim,
-                           .io_nodes = t->n_io,
-                           .text_kb = (uint32_t)t->shared_text_kb,
-                           .code_mb = t->code_mb,
-                           .processors = m->options->processors,
-                           .harts = m->options->harts,
-                           .statistics = m->options->statistics,
-                           .traps = trace_wants(m->trace, TRACE_USER),
-                           .ram_bytes = t->ram_bytes};
-
-    memcpy(s.cycles_of_class, m->harts.control->cycles_of_class, sizeof s.cycles_of_class);
-    wire_put(&r->rack[rack].out, WIRE_SETUP, 0, 0, &s, sizeof s);
-}
-
-/* While a rack starts its cabinets it does not answer: so long, and so much longer for each node of the machine. */
-#define SETUP_MS      30000u
-#define SETUP_NODE_MS 20u
-
-/* Waits for a rack's answer in the start. A signal ends that, too. */
-static int await_answer(struct racks *r, uint32_t rack, uint64_t end_ms)
-{
-    while (!ranks_await(rack + 1, WIRE_ANSWER, &r->answer, 50)) {
-        if (signals_any() && signals_end())
-            return -1;
-        if (host_ms() < end_ms)
-            continue;
-        fail(r, rack, "does not answer");
-        return machine_complain(r->m, "%s", r->why);
-    }
-    return 0;
-}
-
-/* Asks all hosts what they have. Returns 0 if that suffices, or -1 after a line. */
-static int ask_hosts(struct racks *r)
-{
-    struct wire_host *host = memory_new(r->n, sizeof *host);
-    uint64_t end_ms = host_ms() + SILENCE_MS;
-    int status = 0;
-
-    for (uint32_t k = 0; k < r->n; k++)
-        wire_put(&r->rack[k].out, WIRE_ASK, 0, 0, NULL, 0);
-    send_all(r);
-    for (uint32_t k = 0; k < r->n && status == 0; k++) {
-        status = await_answer(r, k, end_ms);
-        if (status == 0)
-            memcpy(&host[k], r->answer.bytes, r->answer.n < sizeof *host ? r->answer.n : sizeof *host);
-    }
-    if (status == 0)
-        status = racks_hosts_check(r->m, r->n, host);
-    free(host);
-    return status;
-}
-
-/* Waits for a rack's answer to its setup: nothing, or a line. */
-static int await_setup(struct racks *r, uint32_t rack, uint64_t end_ms)
-{
-    if (await_answer(r, rack, end_ms) != 0)
-        return -1;
-    if (r->answer.n == 0)
-        return 0;
-    return machine_complain(r->m, "rack %u (%s): %.*s", rack + 1, ranks_host(rack + 1), (int)r->answer.n,
-                            (const char *)r->answer.bytes);
-}
-
-static int far_start(struct machine *m)
-{
-    struct racks *r = memory_new(1, sizeof *r);
-    uint32_t done = 0;
-
-    *r = (struct racks){.m = m, .n = m->options->far->racks};
-    r->rack = memory_new(r->n, sizeof *r->rack);
-    r->known = memory_new(m->harts.count, sizeof *r->known);
-    m->racks = r;
-    for (uint32_t k = 0; k < r->n; k++) {
-        r->rack[k].first_cabinet = done;
-        r->rack[k].end_cabinet = done = m->rack_end[k];
-    }
-    if (ask_hosts(r) != 0)
-        return -1;
-    for (uint32_t k = 0; k < r->n; k++)
-        command_setup(r, k);
-    send_all(r);
-    uint64_t end_ms = host_ms() + SETUP_MS + SETUP_NODE_MS * m->nodes;
-    int status = 0;
-    for (uint32_t k = 0; k < r->n && !r->failed; k++)
-        status |= await_setup(r, k, end_ms);
-    for (uint32_t slot = 0; slot < m->harts.count; slot++)
-        harts_slot(&m->harts, slot)->stops = 1;
-    return status;
-}
+/* ---- The whole ---- */
 
 static bool far_is_lost(void *machine)
 {
@@ -468,11 +300,11 @@ static bool far_is_lost(void *machine)
         struct rack *rack = &r->rack[k];
         uint64_t before_ns = rack->work_ns;
 
-        rack->work_ns = rack_work_ns(r, k);
+        rack->work_ns = racks_look_at(r, k);
         rack->silences =
             !rack_runs(r, rack, UINT64_MAX) || rack->work_ns > before_ns + IDLE_NS ? 0 : rack->silences + 1;
         if (rack->silences >= SILENCES_MOST)
-            fail(r, k, "hangs: its QEMUs do not work");
+            racks_lose(r, k, "hangs: its QEMUs do not work");
     }
     return r->failed;
 }
@@ -486,48 +318,20 @@ static bool far_failed(struct machine *m, char *text, size_t bytes)
     return r && r->failed;
 }
 
-static void far_stop(struct machine *m)
-{
-    struct racks *r = m->racks;
-
-    for (uint32_t k = 0; k < r->n; k++) {
-        wire_put(&r->rack[k].out, WIRE_END, 0, 0, NULL, 0);
-        ranks_send(k + 1, WIRE_COMMANDS, &r->rack[k].out);
-    }
-    wire_free(&r->in);
-    wire_free(&r->answer);
-    free(r->rack);
-    free(r->known);
-    free(r);
-    m->racks = NULL;
-}
-
 static struct machine_far far = {
     .harts = {far_grant, far_call, far_await},
     .memory = {far_read, far_write, far_move},
-    .start = far_start,
+    .start = racks_start,
     .text = far_text,
     .keep_state = far_keep_state,
     .same_state = far_same_state,
     .is_lost = far_is_lost,
     .failed = far_failed,
-    .stop = far_stop,
+    .stop = racks_stop,
 };
 
 const struct machine_far *racks_far(void)
 {
     far.racks = ranks_count() - 1;
     return far.racks > 0 ? &far : NULL;
-}
-
-void racks_end(void)
-{
-    if (is_lost)
-        ranks_abort();
-    for (uint32_t rank = 1; rank < ranks_count(); rank++) {
-        struct wire out = {0};
-
-        wire_put(&out, WIRE_END, 0, 1, NULL, 0);
-        ranks_send(rank, WIRE_COMMANDS, &out);
-    }
 }

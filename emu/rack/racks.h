@@ -10,6 +10,3 @@
 
 /* Returns what the ranks from 1 on do for a machine. Static. */
 const struct machine_far *racks_far(void);
-
-/* Lets all racks end, at the end of rank 0. */
-void racks_end(void);

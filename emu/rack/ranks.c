@@ -36,26 +36,42 @@ static void meet(void)
     free(request);
 }
 
-/* A process that never comes, because its host hangs, keeps MPI from beginning. */
+/* A process that never comes, because its host hangs, keeps MPI from beginning; and from ending. */
 #define BEGIN_S 30u
+#define END_S   10u
+
+static void end_late(const char *text, size_t bytes)
+{
+    ssize_t written = write(STDERR_FILENO, text, bytes);
+
+    (void)written;
+    _exit(EXIT_FAILURE);
+}
 
 static void begin_fails(int number)
 {
     static const char text[] = "ncube: a rack's process does not begin: MPI has waited for 30 s\n";
-    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
 
-    (void)number, (void)written;
-    _exit(EXIT_FAILURE);
+    (void)number;
+    end_late(text, sizeof text - 1);
 }
 
-static void limit_begin(void)
+static void end_fails(int number)
+{
+    static const char text[] = "ncube: a rack's process does not end: MPI has waited for 10 s\n";
+
+    (void)number;
+    end_late(text, sizeof text - 1);
+}
+
+static void limit(void (*fails)(int), unsigned seconds)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
 
     if (!rank || strcmp(rank, "0") != 0)
         return;
-    signal(SIGALRM, begin_fails);
-    alarm(BEGIN_S);
+    signal(SIGALRM, fails);
+    alarm(seconds);
 }
 
 void ranks_begin(int *argc, char ***argv)
@@ -64,7 +80,7 @@ void ranks_begin(int *argc, char ***argv)
     int n;
 
     prctl(PR_SET_TIMERSLACK, 1ul); /* ns: for ranks_rest */
-    limit_begin();
+    limit(begin_fails, BEGIN_S);
     ranks_sockets_ask();
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
@@ -100,7 +116,9 @@ void ranks_end(void)
         sweep();
     free(sending);
     free(host);
+    limit(end_fails, END_S);
     MPI_Finalize();
+    alarm(0);
 }
 
 void ranks_abort(void)
@@ -179,9 +197,7 @@ void ranks_rest(uint64_t *since_ns, int fd)
 
 bool ranks_await(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t limit_ms)
 {
-    uint64_t end_ms = limit_ms > 0 ? host_ms() + limit_ms : UINT64_MAX;
-
-    uint64_t since_ns = 0;
+    uint64_t end_ms = host_ms() + limit_ms, since_ns = 0;
 
     while (!ranks_poll(from, tag, w, NULL)) {
         if (host_ms() >= end_ms)

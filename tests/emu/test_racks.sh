@@ -151,7 +151,7 @@ version" "$(cat err)"
 
 # Rank 0 and two racks; the second one's environment or shell is what the words say.
 beside() { # WORD...
-    mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np 1 "$build/bin/ncube-mpi" \
+    timeout -k 5 100 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np 1 "$build/bin/ncube-mpi" \
         run -d 2 ./ends exit : -np 1 "$build/bin/ncube-mpi" : -np 1 "$@"
 }
 mkdir wrapped
@@ -204,7 +204,7 @@ ended() { # NAME STATUS SECONDS COMMAND...
     local name=$1 expected=$2 limit=$3 begun
     shift 3
     rm -f beats
-    timeout -k 5 100 "$build/tests/racks/2" run -d 2 --heartbeat=0.2 ./ends run >out 2>beats &
+    timeout -k 5 100 "$build/tests/racks/2" run -d 2 --heartbeat=0.2 $program >out 2>beats &
     run=$!
     await grep -qs "^ncube: after" beats
     find_processes
@@ -217,6 +217,7 @@ ended() { # NAME STATUS SECONDS COMMAND...
     grep -v "^ncube: after" beats >err
     same "$name: nothing is left" "" "$(left)"
 }
+program="./ends run"
 kill_qemu() { kill -KILL "${qemus[0]}"; }
 stop_rack() { kill -STOP "${racks[1]}"; }
 kill_rack() { kill -KILL "${racks[1]}"; }
@@ -231,5 +232,44 @@ ended "a rack is killed" 137 10 kill_rack
 ended "rank 0 is killed" 137 10 kill_zero
 ended "mpirun is killed" 137 10 kill_mpirun
 ended "SIGTERM" 143 10 ask_end
+
+# Two racks that wait for each other's bytes: the one that hangs is named, not the one that waits for it.
+cat >swap.c <<'END'
+#include <nself.h>
+#include <stddef.h>
+
+int main(void)
+{
+    static char out[16384], in[16384];
+    int node, process, host, dim, type = 1;
+
+    whoami(&node, &process, &host, &dim);
+    for (;;) {
+        int other = node ^ 1 << (dim - 1);
+
+        nwrite(out, sizeof out, other, type, NULL);
+        nread(in, sizeof in, &other, &type, NULL);
+    }
+}
+END
+status "it is compiled" 0 "$build/bin/ncc" -O2 -o swap swap.c
+program=./swap
+ended "a rack hangs that sends" 1 12 stop_rack
+check "it is named" grep -qx "ncube: rack 2 ($(hostname)) does not answer" err
+
+# ---- A rack that hangs when all is done: it stops itself in that call
+
+hangs_in() { # FUNCTION DEFINITION LINE
+    printf '#include <signal.h>\n#include <sys/wait.h>\n%s\n' "$2" >hangs.c
+    status "$1 is compiled" 0 cc -shared -fPIC -o hangs.so hangs.c
+    begun=$SECONDS
+    status "a rack hangs in $1" 1 beside env LD_PRELOAD="$scratch/hangs.so" "$build/bin/ncube-mpi"
+    same "it is a line" "$3" "$(cat err)"
+    check "$1: within 15 s" [ $((SECONDS - begun)) -le 15 ]
+}
+hangs_in waitpid 'pid_t waitpid(pid_t p, int *s, int o) { raise(SIGSTOP); return wait4(p, s, o, 0); }' \
+    "ncube: rack 2 ($(hostname)) does not end"
+hangs_in MPI_Finalize 'int PMPI_Finalize(void); int MPI_Finalize(void) { raise(SIGSTOP); return PMPI_Finalize(); }' \
+    "ncube: a rack's process does not end: MPI has waited for 10 s"
 
 finish
