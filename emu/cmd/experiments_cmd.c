@@ -12,6 +12,7 @@
 #include "emu/base/memory.h"
 #include "emu/base/options.h"
 #include "emu/cmd/commands.h"
+#include "emu/cmd/hosts.h"
 #include "emu/config/config_options.h"
 #include "emu/config/machine_file.h"
 #include "emu/config/overrides.h"
@@ -22,7 +23,7 @@
 #define BYTES_MAX    (8u << 20)
 
 struct arguments {
-    const char *machine, *out, *keep;
+    const char *machine, *out, *keep, *launch;
     uint32_t bytes, parts, paper;
     bool full;
     const char *part[PARTS_MAX];
@@ -71,6 +72,9 @@ static const struct option_line lines[] = {
      .take = take_bytes},
     {"keep", "DIR", "keep the results of runs in this folder, and do not run again what is there",
      TO(OPTION_FOLDER, keep)},
+    {"launch", "COMMAND",
+     "let COMMAND, such as 'mpirun.openmpi -q -np 5', start each run by ncube-mpi, on several hosts",
+     TO(OPTION_TEXT, launch)},
     {OPTION_SET_BY(take_setting)},
     {0}};
 
@@ -122,9 +126,12 @@ int experiments_command(int argc, char **argv)
 {
     struct arguments a = {.out = "experiments", .keep = ""};
     char **word = options_parse(&options, &a, argc, argv);
-    char *argument[10 + PARTS_MAX + SETTINGS_MAX + 1] = {NULL};
+    char *argument[11 + PARTS_MAX + SETTINGS_MAX + 1] = {NULL};
     int n = 3;
 
+    if (getenv(HOSTS_WITHIN)) /* its many runs cannot be that of these processes */
+        options_refuse(&options, "experiments are started by ncube, and start mpirun for each run: ncube experiments "
+                                 "--launch='mpirun.openmpi -q -np 3'");
     const char *machine = word[0] ? word[0] : a.machine;
     argument[n++] = beside_find("");
     argument[n++] = machine ? machine_file_find(machine) : "";
@@ -134,6 +141,8 @@ int experiments_command(int argc, char **argv)
     argument[n++] = memory_print("--paper=%u", a.paper);
     if (a.full)
         argument[n++] = "--full";
+    if (a.launch)
+        argument[n++] = memory_print("--launch=%s", a.launch);
     for (uint32_t i = 0; i < a.parts; i++)
         argument[n++] = memory_print("--only=%s", a.part[i]);
     for (uint32_t i = 0; overrides_at(i); i++)

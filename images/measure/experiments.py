@@ -2,6 +2,7 @@
 options.
 
     experiments.py BUILD MACHINE OUT BYTES KEPT [--paper=N] [--full] [--only=NAME...] [--set=SETTING...]
+                                                      [--launch=COMMAND]
                                                       MACHINE, KEPT "" and BYTES 0: none is given
     experiments.py --parts                            prints the parts with their titles
 
@@ -80,7 +81,7 @@ def main(build, path, out, size, kept, *options):
     if not has_gnuplot():
         raise Failure("gnuplot, which draws the plots, cannot be run; Debian has it in gnuplot-nox")
     with tempfile.TemporaryDirectory(prefix="ncube-experiments.", ignore_cleanup_errors=True) as folder:
-        lab = Lab(build, kept or folder, values("set"))
+        lab = Lab(build, kept or folder, values("set"), launch="".join(values("launch")))
         try:
             report, count = measure_report(paper, lab, path, wanted, int(size) or None, "--full" in options)
         finally:

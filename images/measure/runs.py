@@ -18,6 +18,7 @@ import json
 import os
 import queue
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,7 @@ import sys
 import threading
 import time
 
+RACKS = "bin/ncube-mpi"
 SYSTEM = ["bin/ncube", "lib/plugin.so", "lib/vertex.elf", "lib/nsdisk.elf"]
 LIMIT_STATUS = 124  # of ncube run after --limit
 PROCESSORS_MAX = 16
@@ -137,7 +139,10 @@ class Run:
 
 
 class Lab:
-    def __init__(self, build, kept, settings=(), sampled=False):
+    """launch: words before the program of each run, which lets its nodes be on several hosts. Such a run has the
+    processors of all hosts to itself, and leaves what it would leave on one."""
+
+    def __init__(self, build, kept, settings=(), sampled=False, launch=""):
         self.build = os.path.abspath(build)
         self.ncube = self.build + "/bin/ncube"
         self.kept = os.path.abspath(kept)
@@ -145,7 +150,8 @@ class Lab:
         self.guest = "build/guest/{}".format  # a program's path is among its words, and so in its memory: wherever
         self.example = "build/examples/{}".format  # the build is, a run finds it as `build` in its folder
         processors = min(len(os.sched_getaffinity(0)), PROCESSORS_MAX)
-        self.slots = threading.Semaphore(processors)
+        self.launch = self.take_launch(launch)
+        self.slots = threading.Semaphore(1 if launch else processors)
         self.guard = threading.Condition()
         self.locks, self.answers, self.digests, self.children = {}, {}, {}, set()
         self.count, self.done, self.begun, self.ended = 0, 0, time.monotonic(), False
@@ -166,6 +172,21 @@ class Lab:
             raise Failure("%s/%s is missing; run \"make\"" % (self.build, missing[0]))
         qemu = subprocess.run(["qemu-system-riscv64", "--version"], capture_output=True, text=True, check=False)
         return [qemu.stdout] + [digest_of(os.path.join(self.build, name)) for name in SYSTEM]
+
+    def take_launch(self, launch):
+        """The words before those of a run."""
+        if not launch:
+            return [self.ncube]
+        try:
+            words = shlex.split(launch)
+        except ValueError:  # a quote that is not closed
+            words = []
+        if not words or not shutil.which(words[0]):
+            raise Failure("--launch='%s': no command that can be run; give one such as 'mpirun.openmpi -q -np 3'" %
+                          launch)
+        if not os.path.exists(os.path.join(self.build, RACKS)):
+            raise Failure("--launch needs ncube-mpi, which is not installed; Debian's package is ncube-mpi")
+        return [*words, os.path.join(self.build, RACKS)]
 
     def name_of(self, word):
         """A word, or the name and the contents of a file that it names."""
@@ -244,11 +265,12 @@ class Lab:
         if spec["images"]:
             spec["images"].provide(self, new)
             options.append("--images=images")
-        status = self.spawn([self.ncube, *spec["words"], *options, *spec["more"]], new)
+        status = self.spawn([*self.launch, *spec["words"], *options, *spec["more"]], new)
         if status != spec["status"] and not spec["may_fail"]:
             with open(new + "/said", encoding="utf-8", errors="replace") as file:
                 said = file.read().strip().splitlines() or ["status %d, and no word of why" % status]
-            raise Failure("%s: %s" % (spec["shown"], said[-1]))
+            own = [line for line in said if line.startswith("ncube: ")]  # a launcher may have said more
+            raise Failure("%s: %s" % (spec["shown"], (own or said)[-1]))
         with open(new + "/status", "w", encoding="ascii") as file:
             file.write("%d %s\n" % (status != spec["status"], spec["shown"]))
         if spec["get"]:

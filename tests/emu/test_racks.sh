@@ -272,4 +272,40 @@ hangs_in waitpid 'pid_t waitpid(pid_t p, int *s, int o) { raise(SIGSTOP); return
 hangs_in MPI_Finalize 'int PMPI_Finalize(void); int MPI_Finalize(void) { raise(SIGSTOP); return PMPI_Finalize(); }' \
     "ncube: a rack's process does not end: MPI has waited for 10 s"
 
+# ---- A study, each machine of which is on racks
+
+if command -v gnuplot >/dev/null; then
+    cat >study.conf <<'END'
+dim = 1;
+boards = ( { number = 0; io_nodes = (
+    { index = 0; si = [0]; drives = ( { volume = "v0"; image = "v0.img"; } ); } ); } );
+END
+    study() { # FOLDER WORD...
+        local folder=$1
+        shift
+        status "a study into $folder" 0 "$build/bin/ncube" experiments --out "$folder" --only plain --bytes 4K "$@" \
+            study.conf
+    }
+    launch="mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none"
+    study here
+    study there --launch="$launch -np 3"
+    for file in here/*; do
+        check "$file: the same bytes" cmp "$file" "there/${file#here/}"
+    done
+    not_launched() { # LINE COMMAND...
+        local line=$1 expected=$2
+        shift 2
+        status "$line" "$expected" "$@" study.conf
+        same "it is one line" "ncube: $line" "$(cat err)"
+    }
+    for words in "nowhere -np 2" "'"; do
+        not_launched "--launch='$words': no command that can be run; give one such as 'mpirun.openmpi -q -np 3'" 1 \
+            "$build/bin/ncube" experiments --launch="$words"
+    done
+    not_launched "experiments are started by ncube, and start mpirun for each run: ncube experiments \
+--launch='mpirun.openmpi -q -np 3'; see ncube experiments --help" 2 on 1 experiments
+else
+    skip "a study on several hosts" "gnuplot is not installed"
+fi
+
 finish
