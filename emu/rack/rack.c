@@ -327,10 +327,10 @@ void rack_serve(const char *lib)
     uint64_t since_ns = 0;
 
     while (goes_on) {
-        bool any = take_commands(&r, &goes_on);
-
         if (host_ms() >= r.looked_ms + LOOK_MS)
             answer_looks(&r);
+        bool any = take_commands(&r, &goes_on);
+
         if (r.up && !r.failed) {
             harts_begin(&r.machine.harts);
             any |= rack_report(&r);

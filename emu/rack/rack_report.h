@@ -35,8 +35,8 @@ struct slot *rack_slot(const struct rack *r, uint32_t slot);
 /* The memory of the node with that slot, from that address on. */
 uint8_t *rack_memory(const struct rack *r, uint32_t slot, uint64_t addr);
 
-/* For measurements (docs/hosts.md): holds a message that comes from rank 0 or goes there for delay_us, as if the network
- * took so much longer. */
+/* For measurements (docs/hosts.md): holds a message that comes from rank 0 or goes there for delay_us, as if the
+ * network took so much longer. */
 void rack_hold(const struct rack *r);
 
 /* Looks at the harts if one has rung, and reports. Returns whether it is to be called again at once. */

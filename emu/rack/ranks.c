@@ -1,4 +1,9 @@
-/* Messages that are under way are kept until MPI has sent them: no process waits for another to take its messages. */
+/* Messages that are under way are kept until MPI has sent them: no process waits for another to take its messages.
+ *
+ * A process that waits must not sleep when MPI has taken in from a socket what it waits for. MPI_Iprobe and MPI_Improbe
+ * take in more after they have looked, so nothing is probed: a receive is always posted, and MPI_Test of it looks again
+ * after it has taken in what there was. What has come and is not what the caller wants is kept in order. A long message
+ * is announced by one with its length. */
 #include "emu/rack/ranks.h"
 
 #include <mpi.h>
@@ -20,6 +25,26 @@ struct sending {
 
 static struct sending *sending;
 static size_t n_sending, sending_room;
+
+/* What has come, and has not been asked for yet. */
+struct come {
+    uint32_t who;
+    int tag;
+    struct wire bytes;
+};
+
+static struct come *come;
+static size_t n_come, come_room;
+static bool is_new; /* something has come since the last rest: the caller may have asked for it before it came */
+
+#define SHORT_BYTES 32768u
+#define LONG        0x100 /* a tag: a long message with that tag comes, so many bytes (uint64_t), which have */
+#define LONG_BYTES  0x200 /* this tag */
+
+static MPI_Request posted;
+static uint8_t short_bytes[SHORT_BYTES];
+static struct come awaited; /* a long one; its tag is 0 if there is none */
+
 static int own, count;
 static char (*host)[MPI_MAX_PROCESSOR_NAME];
 
@@ -74,6 +99,74 @@ static void limit(void (*fails)(int), unsigned seconds)
     alarm(seconds);
 }
 
+/* ---- Receiving ---- */
+
+static void post(void)
+{
+    if (awaited.tag != 0)
+        MPI_Irecv(awaited.bytes.bytes, (int)awaited.bytes.n, MPI_BYTE, (int)awaited.who, LONG_BYTES, MPI_COMM_WORLD,
+                  &posted);
+    else
+        MPI_Irecv(short_bytes, SHORT_BYTES, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &posted);
+}
+
+static void keep(const struct come *c)
+{
+    come = memory_grow(come, &come_room, n_come + 1, sizeof *come);
+    come[n_come++] = *c;
+    is_new = true;
+}
+
+static void expect_long(uint32_t who, int tag)
+{
+    uint64_t n;
+
+    memcpy(&n, short_bytes, sizeof n);
+    awaited = (struct come){.who = who, .tag = tag};
+    awaited.bytes.bytes = memory_grow(NULL, &awaited.bytes.room, n + 1, 1);
+    awaited.bytes.n = n;
+}
+
+static void keep_short(uint32_t who, int tag, size_t n)
+{
+    struct come c = {.who = who, .tag = tag};
+
+    wire_append(&c.bytes, short_bytes, n);
+    keep(&c);
+}
+
+/* Takes in what has come. After that, a socket tells when more does. */
+static void take_in(void)
+{
+    MPI_Status status;
+    int there, n;
+
+    for (MPI_Test(&posted, &there, &status); there; MPI_Test(&posted, &there, &status)) {
+        MPI_Get_count(&status, MPI_BYTE, &n);
+        if (awaited.tag != 0) {
+            keep(&awaited);
+            awaited = (struct come){0};
+        } else if (status.MPI_TAG & LONG) {
+            expect_long((uint32_t)status.MPI_SOURCE, status.MPI_TAG & ~LONG);
+        } else {
+            keep_short((uint32_t)status.MPI_SOURCE, status.MPI_TAG, (size_t)n);
+        }
+        post();
+    }
+}
+
+static void end_receiving(void)
+{
+    MPI_Cancel(&posted);
+    MPI_Wait(&posted, MPI_STATUS_IGNORE);
+    for (size_t k = 0; k < n_come; k++)
+        wire_free(&come[k].bytes);
+    free(come);
+    wire_free(&awaited.bytes);
+}
+
+/* ---- Life ---- */
+
 void ranks_begin(int *argc, char ***argv)
 {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
@@ -89,6 +182,7 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Get_processor_name(name, &n);
     MPI_Allgather(name, sizeof name, MPI_CHAR, host, sizeof *host, MPI_CHAR, MPI_COMM_WORLD);
     meet();
+    post();
     ranks_sockets_find();
     alarm(0);
     signal(SIGALRM, SIG_DFL);
@@ -115,6 +209,7 @@ void ranks_end(void)
     while (n_sending > 0)
         sweep();
     free(sending);
+    end_receiving();
     free(host);
     limit(end_fails, END_S);
     MPI_Finalize();
@@ -142,33 +237,45 @@ const char *ranks_host(uint32_t rank)
     return host[rank];
 }
 
+static void send_bytes(uint32_t to, int tag, uint8_t *bytes, size_t n)
+{
+    sending = memory_grow(sending, &sending_room, n_sending + 1, sizeof *sending);
+    sending[n_sending].bytes = bytes;
+    MPI_Isend(bytes, (int)n, MPI_BYTE, (int)to, tag, MPI_COMM_WORLD, &sending[n_sending].request);
+    n_sending++;
+}
+
+static void announce(uint32_t to, int tag, uint64_t n)
+{
+    uint8_t *bytes = memory_new(1, sizeof n);
+
+    memcpy(bytes, &n, sizeof n);
+    send_bytes(to, tag | LONG, bytes, sizeof n);
+}
+
 void ranks_send(uint32_t to, enum wire_tag tag, struct wire *w)
 {
     sweep();
-    sending = memory_grow(sending, &sending_room, n_sending + 1, sizeof *sending);
-    sending[n_sending].bytes = w->bytes;
-    MPI_Isend(w->bytes, (int)w->n, MPI_BYTE, (int)to, tag, MPI_COMM_WORLD, &sending[n_sending].request);
-    n_sending++;
+    if (w->n > SHORT_BYTES)
+        announce(to, tag, w->n);
+    send_bytes(to, w->n > SHORT_BYTES ? LONG_BYTES : tag, w->bytes, w->n);
     *w = (struct wire){0};
 }
 
 bool ranks_poll(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t *who)
 {
-    MPI_Message message;
-    MPI_Status status;
-    int there = false, n;
-
-    for (int k = 0; k < 2 && !there; k++) /* Open MPI's takes in what has come after it has looked */
-        MPI_Improbe(from == RANKS_ANY ? MPI_ANY_SOURCE : (int)from, tag, MPI_COMM_WORLD, &there, &message, &status);
-    if (!there)
-        return false;
-    MPI_Get_count(&status, MPI_BYTE, &n);
-    w->bytes = memory_grow(w->bytes, &w->room, (size_t)n + 1, 1);
-    w->n = (size_t)n;
-    MPI_Mrecv(w->bytes, n, MPI_BYTE, &message, &status);
-    if (who)
-        *who = (uint32_t)status.MPI_SOURCE;
-    return true;
+    take_in();
+    for (size_t k = 0; k < n_come; k++)
+        if (come[k].tag == (int)tag && (from == RANKS_ANY || from == come[k].who)) {
+            wire_free(w);
+            *w = come[k].bytes;
+            if (who)
+                *who = come[k].who;
+            n_come--;
+            memmove(&come[k], &come[k + 1], (n_come - k) * sizeof *come);
+            return true;
+        }
+    return false;
 }
 
 /* Where there is no event to sleep for: a process that only yields uses up its share of a busy host, and then waits for
@@ -184,6 +291,11 @@ bool ranks_poll(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t *who)
 void ranks_rest(uint64_t *since_ns, int fd)
 {
     sweep();
+    take_in();
+    if (is_new) {
+        is_new = false;
+        return;
+    }
     if (ranks_sockets_sleep(fd, n_sending > 0 ? SLEEP_SENDING_US : SLEEP_US))
         return;
     uint64_t now_ns = host_ns(CLOCK_MONOTONIC);

@@ -18,6 +18,12 @@ on() { # RACKS WORD...: ncube with those words
     "$build/tests/racks/$racks" "$@"
 }
 
+# ---- Messages between processes
+
+status "messages" 0 timeout -k 5 100 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np 3 \
+    "$build/tests/emu/ranks_play"
+same "they are right" "order and lengths: right rests: right" "$(xargs <out)"
+
 # ---- The same as on one host
 
 "$build/bin/ncube" disk create first.img 4M >/dev/null
