@@ -275,8 +275,7 @@ static bool obey(struct rack *r, const struct wire_record *record, const uint8_t
     return true;
 }
 
-/* For measurements (docs/hosts.md): us for which each message is held that comes from rank 0 or goes there, as if the
- * network took so much longer. */
+/* For measurements (docs/hosts.md): us by which each message is late that comes from rank 0 or goes there. */
 static uint64_t delay_us(void)
 {
     const char *text = getenv("NCUBE_RACK_DELAY_US");
@@ -293,7 +292,6 @@ static bool take_commands(struct rack *r, bool *goes_on)
     bool any = false;
 
     for (; *goes_on && ranks_poll(0, WIRE_COMMANDS, &r->in, NULL); any = true) {
-        rack_hold(r);
         for (size_t at = 0; *goes_on && wire_next(&r->in, &at, &record, &bytes);)
             *goes_on = obey(r, &record, bytes);
     }
@@ -322,10 +320,11 @@ static void doze(struct rack *r, uint64_t *since_ns)
 
 void rack_serve(const char *lib)
 {
-    struct rack r = {.lib = lib, .delay_us = delay_us(), .wake_fd = eventfd(0, EFD_NONBLOCK)};
+    struct rack r = {.lib = lib, .wake_fd = eventfd(0, EFD_NONBLOCK)};
     bool goes_on = true;
     uint64_t since_ns = 0;
 
+    ranks_delay(delay_us());
     while (goes_on) {
         if (host_ms() >= r.looked_ms + LOOK_MS)
             answer_looks(&r);

@@ -3,7 +3,6 @@
 #include "emu/rack/rack_report.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "emu/base/host.h"
 #include "emu/machine/renew.h"
@@ -17,12 +16,6 @@ struct slot *rack_slot(const struct rack *r, uint32_t slot)
 uint8_t *rack_memory(const struct rack *r, uint32_t slot, uint64_t addr)
 {
     return machine_slot_window(&r->machine, slot) + addr;
-}
-
-void rack_hold(const struct rack *r)
-{
-    if (r->delay_us > 0)
-        usleep((useconds_t)r->delay_us);
 }
 
 static void report_stopped(struct rack *r, uint32_t index)
@@ -126,10 +119,8 @@ static void send_report(struct rack *r, uint64_t lowest)
     if (lowest >= r->wanted)
         r->wanted = UINT64_MAX;
     r->reported_ms = host_ms();
-    if (r->out.n > 0) {
-        rack_hold(r);
+    if (r->out.n > 0)
         ranks_send(0, WIRE_REPORT, &r->out);
-    }
 }
 
 bool rack_report(struct rack *r)

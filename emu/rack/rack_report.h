@@ -25,7 +25,6 @@ struct rack {
     bool looks;           /* at the harts, whether or not one has rung */
     uint64_t reported_ms;
     uint64_t looked_ms; /* when it last looked whether rank 0 asks if it is there */
-    uint64_t delay_us;  /* rack_hold */
     uint32_t bell;      /* the doorbell's count at the last look */
     int wake_fd;        /* an eventfd: control.wake_fd */
     struct wire in, out;
@@ -34,10 +33,6 @@ struct rack {
 struct slot *rack_slot(const struct rack *r, uint32_t slot);
 /* The memory of the node with that slot, from that address on. */
 uint8_t *rack_memory(const struct rack *r, uint32_t slot, uint64_t addr);
-
-/* For measurements (docs/hosts.md): holds a message that comes from rank 0 or goes there for delay_us, as if the
- * network took so much longer. */
-void rack_hold(const struct rack *r);
 
 /* Looks at the harts if one has rung, and reports. Returns whether it is to be called again at once. */
 bool rack_report(struct rack *r);

@@ -31,11 +31,15 @@ struct come {
     uint32_t who;
     int tag;
     struct wire bytes;
+    uint64_t due_ns; /* it is not there before */
 };
 
 static struct come *come;
 static size_t n_come, come_room;
-static bool is_new; /* something has come since the last rest: the caller may have asked for it before it came */
+static struct come *late; /* what is to be sent when it is due; who: to whom */
+static size_t n_late, late_room;
+static uint64_t delay_ns; /* of messages between this process and rank 0 */
+static bool is_new;       /* something has come since the last rest: the caller may have asked for it before it came */
 
 #define SHORT_BYTES 32768u
 #define LONG        0x100 /* a tag: a long message with that tag comes, so many bytes (uint64_t), which have */
@@ -110,10 +114,21 @@ static void post(void)
         MPI_Irecv(short_bytes, SHORT_BYTES, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &posted);
 }
 
+static uint64_t due_ns(uint32_t who)
+{
+    return delay_ns > 0 && who == 0 ? host_ns(CLOCK_MONOTONIC) + delay_ns : 0;
+}
+
+static bool is_due(const struct come *c)
+{
+    return c->due_ns == 0 || c->due_ns <= host_ns(CLOCK_MONOTONIC);
+}
+
 static void keep(const struct come *c)
 {
     come = memory_grow(come, &come_room, n_come + 1, sizeof *come);
-    come[n_come++] = *c;
+    come[n_come] = *c;
+    come[n_come++].due_ns = due_ns(c->who);
     is_new = true;
 }
 
@@ -165,6 +180,69 @@ static void end_receiving(void)
     wire_free(&awaited.bytes);
 }
 
+/* ---- Sending ---- */
+
+/* Frees what has been sent. */
+static void sweep(void)
+{
+    for (size_t k = 0; k < n_sending;) {
+        int sent;
+
+        MPI_Test(&sending[k].request, &sent, MPI_STATUS_IGNORE);
+        if (sent) {
+            free(sending[k].bytes);
+            sending[k] = sending[--n_sending];
+        } else {
+            k++;
+        }
+    }
+}
+
+static void send_bytes(uint32_t to, int tag, uint8_t *bytes, size_t n)
+{
+    sending = memory_grow(sending, &sending_room, n_sending + 1, sizeof *sending);
+    sending[n_sending].bytes = bytes;
+    MPI_Isend(bytes, (int)n, MPI_BYTE, (int)to, tag, MPI_COMM_WORLD, &sending[n_sending].request);
+    n_sending++;
+}
+
+static void announce(uint32_t to, int tag, uint64_t n)
+{
+    uint8_t *bytes = memory_new(1, sizeof n);
+
+    memcpy(bytes, &n, sizeof n);
+    send_bytes(to, tag | LONG, bytes, sizeof n);
+}
+
+static void send_now(uint32_t to, int tag, const struct wire *w)
+{
+    if (w->n > SHORT_BYTES)
+        announce(to, tag, w->n);
+    send_bytes(to, w->n > SHORT_BYTES ? LONG_BYTES : tag, w->bytes, w->n);
+}
+
+static void send_late(bool all)
+{
+    size_t sent = 0;
+
+    for (; sent < n_late && (all || is_due(&late[sent])); sent++)
+        send_now(late[sent].who, late[sent].tag, &late[sent].bytes);
+    n_late -= sent;
+    memmove(late, late + sent, n_late * sizeof *late);
+}
+
+void ranks_send(uint32_t to, enum wire_tag tag, struct wire *w)
+{
+    sweep();
+    if (delay_ns > 0 && to == 0) {
+        late = memory_grow(late, &late_room, n_late + 1, sizeof *late);
+        late[n_late++] = (struct come){.who = to, .tag = tag, .bytes = *w, .due_ns = due_ns(to)};
+    } else {
+        send_now(to, tag, w);
+    }
+    *w = (struct wire){0};
+}
+
 /* ---- Life ---- */
 
 void ranks_begin(int *argc, char ***argv)
@@ -188,27 +266,13 @@ void ranks_begin(int *argc, char ***argv)
     signal(SIGALRM, SIG_DFL);
 }
 
-/* Frees what has been sent. */
-static void sweep(void)
-{
-    for (size_t k = 0; k < n_sending;) {
-        int sent;
-
-        MPI_Test(&sending[k].request, &sent, MPI_STATUS_IGNORE);
-        if (sent) {
-            free(sending[k].bytes);
-            sending[k] = sending[--n_sending];
-        } else {
-            k++;
-        }
-    }
-}
-
 void ranks_end(void)
 {
+    send_late(true);
     while (n_sending > 0)
         sweep();
     free(sending);
+    free(late);
     end_receiving();
     free(host);
     limit(end_fails, END_S);
@@ -237,36 +301,17 @@ const char *ranks_host(uint32_t rank)
     return host[rank];
 }
 
-static void send_bytes(uint32_t to, int tag, uint8_t *bytes, size_t n)
+void ranks_delay(uint64_t us)
 {
-    sending = memory_grow(sending, &sending_room, n_sending + 1, sizeof *sending);
-    sending[n_sending].bytes = bytes;
-    MPI_Isend(bytes, (int)n, MPI_BYTE, (int)to, tag, MPI_COMM_WORLD, &sending[n_sending].request);
-    n_sending++;
-}
-
-static void announce(uint32_t to, int tag, uint64_t n)
-{
-    uint8_t *bytes = memory_new(1, sizeof n);
-
-    memcpy(bytes, &n, sizeof n);
-    send_bytes(to, tag | LONG, bytes, sizeof n);
-}
-
-void ranks_send(uint32_t to, enum wire_tag tag, struct wire *w)
-{
-    sweep();
-    if (w->n > SHORT_BYTES)
-        announce(to, tag, w->n);
-    send_bytes(to, w->n > SHORT_BYTES ? LONG_BYTES : tag, w->bytes, w->n);
-    *w = (struct wire){0};
+    delay_ns = us * 1000;
 }
 
 bool ranks_poll(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t *who)
 {
+    send_late(false);
     take_in();
     for (size_t k = 0; k < n_come; k++)
-        if (come[k].tag == (int)tag && (from == RANKS_ANY || from == come[k].who)) {
+        if (come[k].tag == (int)tag && (from == RANKS_ANY || from == come[k].who) && is_due(&come[k])) {
             wire_free(w);
             *w = come[k].bytes;
             if (who)
@@ -288,15 +333,32 @@ bool ranks_poll(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t *who)
 #define SLEEP_US         10000u
 #define SLEEP_SENDING_US 100u
 
+/* Returns a time, or less if one of the messages that are delayed is due before. */
+static unsigned until_due_us(unsigned us)
+{
+    uint64_t first_ns = n_late > 0 ? late[0].due_ns : UINT64_MAX, now_ns;
+
+    if (delay_ns == 0)
+        return us;
+    for (size_t k = 0; k < n_come; k++)
+        if (come[k].due_ns > 0 && come[k].due_ns < first_ns)
+            first_ns = come[k].due_ns;
+    now_ns = host_ns(CLOCK_MONOTONIC);
+    if (first_ns >= now_ns + us * 1000ull)
+        return us;
+    return first_ns > now_ns ? (unsigned)((first_ns - now_ns + 999) / 1000) : 0;
+}
+
 void ranks_rest(uint64_t *since_ns, int fd)
 {
+    send_late(false);
     sweep();
     take_in();
     if (is_new) {
         is_new = false;
         return;
     }
-    if (ranks_sockets_sleep(fd, n_sending > 0 ? SLEEP_SENDING_US : SLEEP_US))
+    if (ranks_sockets_sleep(fd, until_due_us(n_sending > 0 ? SLEEP_SENDING_US : SLEEP_US)))
         return;
     uint64_t now_ns = host_ns(CLOCK_MONOTONIC);
     if (*since_ns == 0)

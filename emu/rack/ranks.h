@@ -21,6 +21,10 @@ uint32_t ranks_count(void);
  * the order in which they were sent. */
 void ranks_send(uint32_t to, enum wire_tag tag, struct wire *w);
 
+/* For measurements: messages of this process from and to rank 0 arrive so much later, as if the network took that time.
+ * Many may be under way. */
+void ranks_delay(uint64_t us);
+
 /* Takes the next message with that tag, from any rank (RANKS_ANY) or this one. Returns false if none is there. */
 #define RANKS_ANY UINT32_MAX
 bool ranks_poll(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t *who);

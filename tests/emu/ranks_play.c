@@ -13,6 +13,8 @@
 
 #define LIMIT_MS 60000u
 #define RESTS    15u
+#define DELAYED  10u
+#define DELAY_MS 300u
 #define REST_NS  5000000u /* a process that sleeps although its message has come sleeps 10 ms */
 
 static const size_t sizes[] = {0, 1, 32767, 32768, 32769, 3000000, 8};
@@ -100,6 +102,35 @@ static void play_rest(void)
     must(ns[RESTS / 2] < REST_NS, "it sleeps although a message has come");
 }
 
+/* Messages that are late are so together: the network carries them at the same time. There, and back. */
+static void play_delay(void)
+{
+    uint64_t begun_ms;
+
+    if (ranks_own() == 1) {
+        ranks_delay(DELAY_MS * 1000);
+        send_sized(0, WIRE_ANSWER, 0, 0);
+    } else if (ranks_own() == 0) {
+        await_sized(1, WIRE_ANSWER, 0, 0);
+    }
+    begun_ms = host_ms();
+    for (uint32_t k = 0; k < DELAYED && ranks_own() == 0; k++)
+        send_sized(1, WIRE_COMMANDS, k, 3);
+    for (uint32_t k = 0; k < DELAYED && ranks_own() == 1; k++) {
+        await_sized(0, WIRE_COMMANDS, k, 3);
+        send_sized(0, WIRE_REPORT, k, 4);
+    }
+    for (uint32_t k = 0; k < DELAYED && ranks_own() == 0; k++)
+        await_sized(1, WIRE_REPORT, k, 4);
+    if (ranks_own() == 1)
+        await_sized(0, WIRE_COMMANDS, 0, 0); /* it does not end before its messages have gone */
+    if (ranks_own() != 0)
+        return;
+    send_sized(1, WIRE_COMMANDS, 0, 0);
+    must(host_ms() >= begun_ms + 2 * DELAY_MS, "too early");
+    must(host_ms() < begun_ms + DELAYED * DELAY_MS, "one after another");
+}
+
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
@@ -110,6 +141,9 @@ int main(int argc, char **argv)
     play_rest();
     if (ranks_own() == 0)
         puts("rests: right");
+    play_delay();
+    if (ranks_own() == 0)
+        puts("delays: right");
     fflush(stdout);
     ranks_end();
     return 0;

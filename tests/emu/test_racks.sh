@@ -22,7 +22,7 @@ on() { # RACKS WORD...: ncube with those words
 
 status "messages" 0 timeout -k 5 100 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np 3 \
     "$build/tests/emu/ranks_play"
-same "they are right" "order and lengths: right rests: right" "$(xargs <out)"
+same "they are right" "order and lengths: right rests: right delays: right" "$(xargs <out)"
 
 # ---- The same as on one host
 
