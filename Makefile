@@ -14,6 +14,7 @@
 #   make check-package  as root: the package, made and used on both
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make bench-processors    what more processors of the host would give nodes that compute between messages
+#   make bench-racks  what more hosts would give them
 #   make bench-counted   what the plugin costs a node that computes, by the instructions of the host (x86-64)
 #   make bench-map    patterns and plans: plans, runs, ranks, gather and scatter
 #   make bench-cache  reads from the file server's data cache

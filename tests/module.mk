@@ -267,6 +267,12 @@ racks:
 	@RUNS=2 NODES=512 $(B)/tests/machine/test_repeat -j1 --filter 'repeat/*_on_racks'
 	@ROWS='racks_*' LARGE=1 $(MEASURE_PY) bench
 
+# make bench-racks: what more hosts would give
+.PHONY: bench-racks
+bench-racks:
+	$(SUBMAKE) all guest
+	@$(MEASURE_PY) racks
+
 # make bench-processors: what more processors of the host would give
 .PHONY: bench-processors
 bench-processors:

@@ -255,10 +255,11 @@ RACKS = 2
 
 
 def on_racks(bench, racks, delay_us, *words):
-    """A run whose racks are processes of this host, speak TCP, and hold each message for delay_us."""
+    """A run whose racks are processes of this host, speak TCP, and use one processor each. Each message between them
+    and rank 0 is late by delay_us."""
     return ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "NCUBE_RACK_DELAY_US=%d" % delay_us,
             "mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,tcp", "-np", str(1 + racks),
-            bench.ncube + "-mpi", "run", *words]
+            bench.ncube + "-mpi", "run", "--cores=1", *words]
 
 
 def racks_round(bench, delay_us):
@@ -288,32 +289,35 @@ def racks_grain(bench, grain_us, rounds, delay_us):
     return ratio(less(here.wall, here_0.wall), less(there.wall, there_0.wall))
 
 
+def count_windows(bench, words):
+    """On one host: those on racks are as many, within some percent."""
+    path = bench.work + "/stats"
+    bench.timed(Times(), [str(word) for word in bench.run("--stats=" + path, *words)])
+    with open(path, encoding="utf-8") as file:
+        return int(re.findall(r'"windows": *([0-9]+)', file.read())[-1])
+
+
 class OnRacks:
-    """A run on racks without its start: its time, its rounds, and its time on one host."""
+    """A run on racks without its start: its time, its windows, and its time on one host, whose QEMUs are beside ncube
+    as those of a rack are."""
 
     def __init__(self, bench, delay_us, runs):
-        here, here_0, there, there_0 = bench.best(*[bench.run(*words) for words in runs],
+        here, here_0, there, there_0 = bench.best(*[bench.run("--harts=turns", *words) for words in runs],
                                                   *[on_racks(bench, RACKS, delay_us, *words) for words in runs])
         self.here, self.there = less(here.wall, here_0.wall), less(there.wall, there_0.wall)
-        self.rounds = max(1, self.count(bench, delay_us, runs[0]) - self.count(bench, delay_us, runs[1]))
-
-    def count(self, bench, delay_us, words):
-        path = bench.work + "/stats"
-        bench.timed(Times(), [str(word) for word in on_racks(bench, RACKS, delay_us, "--stats=" + path, *words)])
-        with open(path, encoding="utf-8") as file:
-            return int(re.findall(r'"waits": *([0-9]+)', file.read())[-1])
+        self.windows = max(1, count_windows(bench, runs[0]) - count_windows(bench, runs[1]))
 
 
 def racks_model(bench, delay_us, words_of):
-    """The time on racks as the model says, over that measured. The model: the time on one host, and so much for each
-    round as one costs two nodes that send 8 bytes there and back."""
+    """The time on racks as the model says, over that measured. The model: the time on one host with as many
+    processors, and so much for each window as one costs two nodes that send 8 bytes there and back."""
     trips = bench.node_program("trips", "trips")
     one = OnRacks(bench, delay_us, [["-d", 1, trips, n] for n in (small(1000, 20), 1)])
-    round_s = less(one.there, one.here) / one.rounds
+    window_s = less(one.there, one.here) / one.windows
     run = OnRacks(bench, delay_us, words_of(bench))
-    predicted = run.here + run.rounds * round_s
+    predicted = run.here + run.windows * window_s
     return ("%.2f" % (predicted / run.there),
-            "%.2f s, %.2f s, %d rounds of %.0f us" % (predicted, run.there, run.rounds, round_s * 1e6))
+            "%.2f s, %.2f s, %d windows of %.0f us" % (predicted, run.there, run.windows, window_s * 1e6))
 
 
 def barriers_words(bench):

@@ -15,6 +15,7 @@
     measure.py BUILD demo [FILE]                      the demonstration (demo.py), always anew
     measure.py BUILD bench [--list]                   host times (bench.py); --list: which rows there are
     measure.py BUILD processors                       what more processors would give (processors.py)
+    measure.py BUILD racks                            what more hosts would give (racks.py)
     measure.py BUILD compiler                         says if the pages' figures are those of another compiler
 
 --check lists how a page differs from what is measured, and writes nothing: exit status 1 if it does; 77 and one line if
@@ -45,13 +46,14 @@ import paper_002
 import paper_003
 import paper_004
 import processors
+import racks
 import speedup
 import transfers
 from runs import Failure, Lab
 
 PAGES_COMPILER = ("12.2.0", "newlib-3.3.0")
 WHAT = ("figures", "paper-000", "rates", "paper-001", "paper-002", "paper-003", "paper-004", "study", "demo", "bench",
-        "processors", "compiler")
+        "processors", "racks", "compiler")
 PAPER_000 = "docs/papers/000.md"
 RATES, RATES_SAMPLED = 24, 4  # of both sides of a transfer each
 STUDIES = {"paper-002": paper_002, "paper-003": paper_003, "paper-004": paper_004}
@@ -183,6 +185,8 @@ def main(build, what, *words):
         return bench.main(build)
     if what == "processors":
         return processors.main(build)
+    if what == "racks":
+        return racks.main(build)
     if what == "study" and not page.has_gnuplot():
         raise Failure("gnuplot is missing; install gnuplot-nox")
     with contextlib.ExitStack() as stack:

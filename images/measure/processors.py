@@ -20,6 +20,7 @@ from bench import Bench, less, small
 NODES_DIM = small(6, 2)
 TURNS_PER_MS = 715  # of `integer`
 FITTED = {1: (10, 400), 2: (10, 800)}
+FITTED_GRAINS = (10, 400, 800)
 GRAINS = (10, 50, 100, 200, 400, 800)
 MOST = 16  # processors
 
@@ -42,16 +43,21 @@ def line(measured, p):
     return measured[p, a] - slope * a, slope
 
 
+def constants(measured):
+    """s, u, n and e."""
+    s, u = line(measured, 1)
+    constant, slope = line(measured, 2)
+    e = u / slope / 2
+    return s, u, constant - s / (2 * e), e
+
+
 def main(build):
     runs = int(os.environ.get("RUNS", "3"))
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(build, runs, work)
         program = bench.node_program("compute", "compute", "-DWORK=integer")
         measured = measure(bench, program, GRAINS)
-    s, u = line(measured, 1)
-    constant, slope = line(measured, 2)
-    e = u / slope / 2
-    n = constant - s / (2 * e)
+    s, u, n, e = constants(measured)
     print("s = %.0f us, u = %.2f us/ms; two processors: n = %.0f us, e = %.2f" % (s, u, n, e))
     processors = [2 ** k for k in range(MOST.bit_length())]
     print("%6s %s" % ("g, ms", " ".join("%20s" % ("%d processor%s" % (p, "s" * (p > 1))) for p in processors)))
