@@ -257,14 +257,18 @@ bench:
 	$(SUBMAKE) all guest
 	@$(MEASURE_PY) bench
 
-# make racks: nodes on several hosts: ends and failures, random programs and 8 to 512 nodes, disturbed, on
-# 1 to 5 racks, what it costs
+# make racks: nodes on several hosts: ends and failures, random programs, 8 to 512 nodes, disturbed, and the
+# demonstration, on 1 to 5 racks, what it costs
 .PHONY: racks
 racks:
 	$(SUBMAKE) all host-tests
 	@tests/run.sh $(B) tests/emu/test_racks.sh
 	@RACKS=1 $(B)/tests/machine/test_exact -j1 --filter 'exact/is_every*'
 	@RUNS=2 NODES=512 $(B)/tests/machine/test_repeat -j1 --filter 'repeat/*_on_racks'
+	@$(MEASURE_PY) demo >$(B)/demo.here
+	@for n in 2 3 4 6; do \
+	    LAUNCH="mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np $$n" $(MEASURE_PY) demo | \
+	        cmp $(B)/demo.here - && echo "the demonstration is the same on $$((n - 1)) rack(s)" || exit 1; done
 	@ROWS='racks_*' LARGE=1 $(MEASURE_PY) bench
 
 # make bench-racks: what more hosts would give

@@ -18,6 +18,8 @@
     measure.py BUILD racks                            what more hosts would give (racks.py)
     measure.py BUILD compiler                         says if the pages' figures are those of another compiler
 
+LAUNCH='mpirun.openmpi -q -np 3' in the environment starts each run of ncube by that, on racks (runs.py).
+
 --check lists how a page differs from what is measured, and writes nothing: exit status 1 if it does; 77 and one line if
 compiler or newlib are not those of the pages. --sample does so without the rows that take longest (Lab.sampled), and
 with some of the rates, which each version of the system draws anew. Runs are kept in BUILD/measured, and are not
@@ -193,7 +195,8 @@ def main(build, what, *words):
         kept = build + "/measured"
         if what == "demo":
             kept = stack.enter_context(tempfile.TemporaryDirectory(prefix="ncube-measure.", ignore_cleanup_errors=True))
-        return measure(Lab(build, kept, sampled=sampled), what, check, words)
+        launch = os.environ.get("LAUNCH", "")
+        return measure(Lab(build, kept, sampled=sampled, launch=launch), what, check, words)
 
 
 def measure(lab, what, check, words):

@@ -6,9 +6,9 @@ takes
     T(1, g) = x + N u g / (P e)              on one host of P processors (processors.py has u and e)
     T(H, g) = x + N u g / (H P e) + W r      on H of them
 
-x is a round of all N nodes that compute for a ms, measured on one host: nearly all of it is the exchange, and passes rank
-0, whose work does not become less with more hosts. W is how many windows that round has, counted there; r is what a
-window takes two nodes on two racks, with a network of 50 us each way.
+x is a round of all N nodes that compute for a ms, measured on one host: nearly all of it is the exchange, and passes
+rank 0, whose work does not become less with more hosts. W is how many windows that round has, counted there; r is what
+a window takes two nodes on two racks, with a network of 50 us each way.
 """
 import os
 import tempfile
