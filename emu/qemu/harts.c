@@ -181,6 +181,15 @@ void harts_call(struct harts *h, uint32_t index)
         h->far->call(h->far_ctx, index);
 }
 
+bool harts_shorten_pass(struct harts *h, uint32_t index, uint64_t pass_cycles)
+{
+    if (h->far || h->control->debug == SLOT_NO_DEBUG || !debug_area_of(h->control)->hart[index].stopped)
+        return false;
+    if (pass_cycles < harts_slot(h, index)->pass_cycles)
+        harts_slot(h, index)->pass_cycles = pass_cycles;
+    return true;
+}
+
 uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles)
 {
     __atomic_store_n(&h->control->wanted, wanted_cycles, __ATOMIC_SEQ_CST);

@@ -137,6 +137,9 @@ void harts_bring(const struct harts *h, pid_t thread);
 /* Lets a hart that is in a debug stop (debug_area.h) go on, as harts_grant does. */
 void harts_release(struct harts *h, uint32_t index);
 
+/* Shortens harts_grant.pass_cycles of a hart that a debugger has stopped. Returns false if the hart runs. */
+bool harts_shorten_pass(struct harts *h, uint32_t index, uint64_t pass_cycles);
+
 /* Asks a running hart to stop soon: in user code, if it does not trap before. */
 void harts_call(struct harts *h, uint32_t index);
 

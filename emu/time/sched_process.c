@@ -475,20 +475,31 @@ static bool process_one(struct sched *s)
     return true;
 }
 
+/* Lets traps of a running hart from that time on begin in their turn only. Returns false if it cannot be told before it
+ * stops, which it is asked to do. */
+static bool end_pass(struct sched *s, struct hart *h, uint64_t cycles)
+{
+    uint32_t slot = s->slot_of[h->index];
+
+    if (harts_shorten_pass(s->harts, slot, cycles > h->granted_clock ? cycles - h->granted_clock : 0)) {
+        h->pass = cycles;
+        sched_traps_passed(s, h);
+        return h->begun < cycles;
+    }
+    harts_call(s->harts, slot);
+    return false;
+}
+
 /* Returns true if a message that is sent now from outside the machine comes after all traps that have begun. */
-static bool may_pause(const struct sched *s)
+static bool may_pause(struct sched *s)
 {
     uint64_t arrival = s->now_cycles + s->lookahead_cycles;
 
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct hart *h = &s->hart[i];
+        struct hart *h = &s->hart[i];
 
-        if (h->begun >= arrival)
+        if (h->begun >= arrival || (h->state == HART_RUNNING && h->pass > arrival && !end_pass(s, h, arrival)))
             return false;
-        if (h->state == HART_RUNNING && h->pass > arrival) {
-            harts_call(s->harts, s->slot_of[i]);
-            return false;
-        }
     }
     return true;
 }
