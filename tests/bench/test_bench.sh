@@ -64,10 +64,10 @@ fi
 SHORT=1 RUNS=1 python3 -B "$PWD/images/measure/measure.py" "$build" processors >"$scratch/out" 2>"$scratch/errors"
 same "status of the model, in small" 0 $?
 same "errors of the model, in small" "" "$(cat "$scratch/errors")"
-constants='^s = -?[0-9]+ us, u = [0-9.]+ us/ms; two processors: h = -?[0-9]+ us, e = [0-9.]+$'
+constants='^s = -?[0-9]+ us, u = [0-9.]+ us/ms; two processors: n = -?[0-9]+ us, e = [0-9.]+$'
 check "its constants" grep -qE "$constants" "$scratch/out"
 same "its grains" "10 50 100 200 400 800" "$(awk '/^ +[0-9]+ / { printf "%s%s", sep, $1; sep = " " }' "$scratch/out")"
-same "its measurements" 10 "$(grep -o '([0-9]*)' "$scratch/out" | wc -l)"
+same "its measurements" 12 "$(grep -o '([0-9]*)' "$scratch/out" | wc -l)"
 
 # ---- Which rows
 
