@@ -108,10 +108,15 @@ static uint64_t translation_mb(uint32_t harts, uint32_t code_mb)
     return wanted < room ? wanted : room;
 }
 
-/* Runs in the child: ends it with its parent, which has got Ctrl-C alone. */
-static void be_child_of(pid_t parent)
+/* Runs in the child: ends it with its parent. Ctrl-C is for the command alone. ncube inside has a session of its own,
+ * where it may read from the terminal. A QEMU beside ncube stays in ncube's: a yield gives way within a session only,
+ * where Linux shares processors among sessions (autogroup). */
+static void be_child_of(pid_t parent, bool inside)
 {
-    setsid();
+    if (inside)
+        setsid();
+    else
+        setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -220,12 +225,12 @@ static void describe_new(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, 
 }
 
 /* Returns as fork does: 0 in the child. In a QEMU that ncube has left, nobody may wait for QEMU's locks. */
-static pid_t fork_cabinet(struct cabinet *c)
+static pid_t fork_cabinet(struct cabinet *c, bool inside)
 {
     pid_t parent = getpid(), child = _Fork();
 
     if (child == 0)
-        be_child_of(parent);
+        be_child_of(parent, inside);
     c->pid = child > 0 ? child : 0;
     return child;
 }
@@ -259,7 +264,7 @@ int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_
         begin_here(c, control_fd);
         return 0;
     }
-    pid_t child = fork_cabinet(c);
+    pid_t child = fork_cabinet(c, false);
     if (child == 0)
         become_qemu(c, control_fd, plugin);
     return child > 0 ? 0 : cannot_make(c, error, error_bytes);
@@ -271,7 +276,7 @@ int cabinet_start_inside(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, 
     describe_new(c, nodes, ram_bytes, code_mb, 0);
     if (make_ram(c) != 0)
         return cannot_make(c, error, error_bytes);
-    pid_t child = fork_cabinet(c);
+    pid_t child = fork_cabinet(c, true);
     if (child == 0)
         become_inside(c, page_fd, plugin, blocked);
     return child > 0 ? 0 : cannot_make(c, error, error_bytes);
