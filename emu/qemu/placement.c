@@ -220,7 +220,10 @@ void placement_look(struct harts *h)
     uint64_t now_ns = host_ns(CLOCK_MONOTONIC);
     if (!width_is_due(&h->width, now_ns))
         return;
-    bool changes = width_look(&h->width, now_ns, work_ns(h) - h->begun_work_ns);
+    uint64_t ns = work_ns(h) - h->begun_work_ns;
+    if (width_waits(&h->width, now_ns, ns))
+        return;
+    bool changes = width_look(&h->width, now_ns, ns);
     if (changes)
         change_width(h, now_ns);
     width_begin(&h->width, changes ? 0 : now_ns);

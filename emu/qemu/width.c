@@ -15,13 +15,13 @@ void width_begin_with(struct width *w, uint32_t own)
 {
     w->own = w->now = own;
     w->goes_down = true;
-    w->weighs = false;
+    w->fewer = 1; /* where nobody else uses the host */
 }
 
 /* Returns what is to be tried; 0: nothing. */
 static uint32_t choose_other(const struct width *w, double density)
 {
-    bool pays = density >= WIDTH_STOPS_LEAST;
+    bool pays = density >= WIDTH_STOPS_LEAST && (w->own > 1 || w->rate > WIDTH_FREE);
     uint32_t wider = pays && w->own < w->most ? 2 * w->own : 0, narrower = w->own / 2;
 
     if (wider > w->most)
@@ -31,6 +31,7 @@ static uint32_t choose_other(const struct width *w, double density)
 
 static void rest_until_trial(struct width *w, uint64_t now_ns)
 {
+    w->tried_ns = now_ns;
     w->trial_ns = now_ns + w->pause * w->epoch_ns;
     w->other = 0;
     w->now = w->own;
@@ -40,7 +41,7 @@ static void rest_until_trial(struct width *w, uint64_t now_ns)
 static void lengthen_pause(struct width *w)
 {
     if (w->pause < WIDTH_PAUSE_MOST)
-        w->pause *= 2;
+        w->pause *= WIDTH_LONGER;
 }
 
 static void end_trial(struct width *w, uint64_t now_ns, double rate)
@@ -62,16 +63,18 @@ static void end_trial(struct width *w, uint64_t now_ns, double rate)
 static void end_own(struct width *w, uint64_t now_ns, double rate)
 {
     double density = (double)w->stops / (double)w->windows;
-    bool drops = rate < w->fewer * WIDTH_DROP, rises = w->own < w->most && density > w->density * WIDTH_DENSER;
+    bool drops = rate < w->fewer * WIDTH_DROP;
+    bool rises =
+        w->own < w->most && density > w->density * WIDTH_DENSER && now_ns - w->tried_ns > WIDTH_RISES * w->epoch_ns;
 
     w->rate = rate;
     w->weighs = false;
     if (!drops && !rises && now_ns < w->trial_ns)
         return;
-    if (drops || rises) {
+    if (drops)
         w->pause = WIDTH_SLICE;
+    if (drops || rises)
         w->goes_down = drops;
-    }
     w->other = choose_other(w, density);
     if (w->other == 0)
         return;
@@ -81,14 +84,27 @@ static void end_own(struct width *w, uint64_t now_ns, double rate)
     w->weighs = true;
 }
 
+static double rate_of(const struct width *w, uint64_t now_ns, uint64_t work_ns)
+{
+    double rate = (double)work_ns / (double)(now_ns - w->begun_ns);
+
+    return rate < w->now ? rate : w->now; /* what was counted late */
+}
+
+bool width_waits(const struct width *w, uint64_t now_ns, uint64_t work_ns)
+{
+    bool is_bad = w->other > w->own && rate_of(w, now_ns, work_ns) < w->rate;
+
+    return w->weighs && !is_bad && w->begun_ns > 0 && w->stops < w->stops_least &&
+           now_ns - w->begun_ns < WIDTH_EPOCHS * w->epoch_ns;
+}
+
 bool width_look(struct width *w, uint64_t now_ns, uint64_t work_ns)
 {
     uint32_t before = w->now;
     bool weighed = w->weighs;
-    double rate = (double)work_ns / (double)(now_ns - w->begun_ns);
+    double rate = rate_of(w, now_ns, work_ns);
 
-    if (rate > w->now)
-        rate = w->now; /* what was counted late */
     if (w->fixed || w->begun_ns == 0)
         return false;
     if (w->other > 0)

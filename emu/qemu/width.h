@@ -21,11 +21,15 @@
 #define WIDTH_EPOCH_STOPS 2u   /* longer if harts have not stopped so often, on average, */
 #define WIDTH_EPOCHS      8u   /* up to so many */
 #define WIDTH_SLICE       4u   /* epochs between two in which what has been chosen is weighed; the first pause, */
-#define WIDTH_PAUSE_MOST  512u /* and the last one */
+#define WIDTH_LONGER      4u   /* and so many times as long each time that nothing changes, */
+#define WIDTH_PAUSE_MOST  512u /* up to about this */
 #define WIDTH_GAIN        1.3  /* of useful work, for which more processors are taken, */
 #define WIDTH_KEPT        1.1  /* for which they are kept, */
 #define WIDTH_DROP        0.8  /* and loss, for which fewer are tried at once */
 #define WIDTH_DENSER      1.5  /* times as many as before: then more are tried at once */
+#define WIDTH_FREE        0.9  /* useful work on one processor: with less, others use the host, and no more are tried */
+#define WIDTH_RISES       64u  /* but not for so many epochs after a trial */
+#define WIDTH_FREE        0.9  /* useful work on one processor: with less, others use the host, and no more are tried */
 #define WIDTH_LOOK_STOPS  16u  /* between two looks at the clock */
 #define WIDTH_STOPS_LEAST 1.5  /* harts that stop in a window, on average, for more to be tried */
 
@@ -38,11 +42,11 @@ struct width {
     bool goes_down;                 /* fewer are tried next, if there are any */
     bool weighs;                    /* useful work is to be measured, which takes time */
     uint64_t epoch_ns, stops_least; /* of a short epoch */
-    uint64_t trial_ns;
-    uint32_t pause; /* in epochs */
-    double rate;    /* own's useful work in a second, when it was weighed last, */
-    double fewer;   /* and that of fewer processors then; 0: it is not known */
-    double density; /* stops in a window when another number was tried last */
+    uint64_t trial_ns, tried_ns;    /* when the next one is due, and the last one has ended */
+    uint32_t pause;                 /* in epochs */
+    double rate;                    /* own's useful work in a second, when it was weighed last, */
+    double fewer;                   /* and that of fewer processors then; 0: it is not known */
+    double density;                 /* stops in a window when another number was tried last */
     /* Of what goes on: */
     uint64_t begun_ns, stops, next_stops, windows;
 };
@@ -73,10 +77,11 @@ static inline bool width_counts(struct width *w)
 /* Returns true if width_look is to be called. */
 static inline bool width_is_due(const struct width *w, uint64_t now_ns)
 {
-
-    uint64_t epochs = (now_ns - w->begun_ns) / w->epoch_ns;
-    return w->weighs ? epochs >= (w->stops >= w->stops_least ? 1 : WIDTH_EPOCHS) : epochs >= WIDTH_SLICE;
+    return now_ns - w->begun_ns >= (w->weighs ? 1 : WIDTH_SLICE) * w->epoch_ns;
 }
+
+/* Then: returns true if harts have not stopped often enough yet to tell; more processors must not do less meanwhile. */
+bool width_waits(const struct width *w, uint64_t now_ns, uint64_t work_ns);
 
 /* work_ns: useful work since width_begin, if w->weighs. Returns true if w->now or w->weighs have changed. Then
  * width_begin is to follow with 0: work counts from the next window on, since this one has begun as before; else with

@@ -31,7 +31,7 @@ static void run(struct host *h, struct width *w, uint32_t ms)
         work += h->rate[w->now] * STEP_NS;
         for (uint32_t k = 0; k < h->stops; k++)
             width_count(w);
-        if (!width_counts(w) || !width_is_due(w, h->now_ns))
+        if (!width_counts(w) || !width_is_due(w, h->now_ns) || width_waits(w, h->now_ns, (uint64_t)work))
             continue;
         bool changes = width_look(w, h->now_ns, (uint64_t)work);
         if (changes && w->now > h->was && h->refuses)
@@ -106,6 +106,29 @@ Test(width, gives_a_processor_up_within_milliseconds_when_others_use_it)
     cr_expect_eq(w.own, 2, "and takes it again");
 }
 
+Test(width, tries_nothing_where_others_use_the_only_processor)
+{
+    struct host h = host_new(0.6, 1.2, 1.2);
+    struct width w = width_new(2);
+
+    run(&h, &w, 5000);
+    cr_expect_eq(h.trials, 0);
+    h.rate[1] = 1, h.rate[2] = 1.6;
+    run(&h, &w, 50);
+    cr_expect_eq(w.own, 2, "until they have gone");
+}
+
+Test(width, gives_up_a_trial_that_does_less_before_harts_have_stopped_often)
+{
+    struct host h = host_new(1, 0.2, 0.2);
+    struct width w = width_new(2);
+
+    h.stops = 2; /* in each 50 us: 128 take 3.2 ms */
+    run(&h, &w, 30000);
+    cr_expect_geq(h.trials, 5);
+    cr_expect_lt(h.wide_ns, h.trials * 5 * (uint64_t)MS);
+}
+
 Test(width, goes_back_when_two_gain_nothing_any_more)
 {
     struct host h = host_new(1, 1.6, 1.6);
@@ -139,7 +162,7 @@ Test(width, is_tried_soon_when_more_harts_run_at_a_time)
     run(&h, &w, 5000);
     cr_assert_eq(w.own, 1);
     h.stops = 6, h.rate[2] = 1.6;
-    run(&h, &w, 30);
+    run(&h, &w, 300);
     cr_expect_eq(w.own, 2);
 }
 
