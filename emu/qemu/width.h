@@ -27,7 +27,6 @@
 #define WIDTH_KEPT        1.1  /* for which they are kept, */
 #define WIDTH_DROP        0.8  /* and loss, for which fewer are tried at once */
 #define WIDTH_DENSER      1.5  /* times as many as before: then more are tried at once */
-#define WIDTH_FREE        0.9  /* useful work on one processor: with less, others use the host, and no more are tried */
 #define WIDTH_RISES       64u  /* but not for so many epochs after a trial */
 #define WIDTH_FREE        0.9  /* useful work on one processor: with less, others use the host, and no more are tried */
 #define WIDTH_LOOK_STOPS  16u  /* between two looks at the clock */
