@@ -158,8 +158,7 @@ int64_t harts_take_stopped(struct harts *h)
         return -1;
     uint32_t index = h->taken - 1;
     h->taken = harts_slot(h, index)->next_stopped;
-    if (!h->far)
-        placement_leave(h, index);
+    placement_leave(h, index);
     width_count(&h->width);
     return index;
 }
@@ -249,8 +248,7 @@ bool harts_sleep(struct harts *h, uint32_t bell)
 {
     uint64_t silent_ms = 0; /* since when; 0: not at all */
 
-    if (!h->far)
-        placement_look(h);
+    placement_look(h);
     for (;;) {
         if (!doze(h, bell, HARTS_SILENCE_MS))
             return false;
@@ -273,8 +271,7 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
         uint32_t bell = harts_watch(h, UINT64_MAX);
 
         if (__atomic_load_n(&harts_slot(h, index)->stops, __ATOMIC_SEQ_CST) >= stops) {
-            if (!h->far)
-                placement_leave(h, index);
+            placement_leave(h, index);
             return true;
         }
         if (!harts_sleep(h, bell))

@@ -44,7 +44,7 @@ struct harts {
     /* Called when the caller sleeps and no hart has reported for HARTS_SILENCE_MS. Returns true if none will. */
     bool (*is_lost)(void *ctx);
     uint64_t (*work_ns)(void *ctx); /* of harts_may_spread; NULL: short runs are not spread */
-    uint64_t begun_work_ns;         /* at the last width_begin */
+    uint64_t begun_work_ns;         /* when useful work has begun to count */
     void *ctx;
     /* For harts that take turns: */
     uint32_t cabinet_slots; /* of each cabinet, but perhaps the last; 0: each hart has a thread of its own */

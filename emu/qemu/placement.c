@@ -3,10 +3,8 @@
  */
 #include "emu/qemu/placement.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
@@ -87,11 +85,12 @@ static uint32_t least_busy(const struct harts *h, uint32_t processors, uint32_t 
 /* Harts that are neighbours are mostly on the same processor, and so are those of a cabinet, which share code. */
 static uint32_t choose(const struct harts *h, uint32_t index, bool spread)
 {
+    if (!spread && h->width.now == 1)
+        return 0;
     uint32_t most = allowed_of(h, index), width = h->width.now < most ? h->width.now : most;
-
     if (spread)
         return least_busy(h, most, h->place[index]);
-    return width > 1 ? least_busy(h, width, (uint32_t)((uint64_t)index * width / h->count)) : 0;
+    return least_busy(h, width, (uint32_t)((uint64_t)index * width / h->count));
 }
 
 void placement_choose(struct harts *h, uint32_t index, bool spread)
@@ -109,7 +108,8 @@ void placement_choose(struct harts *h, uint32_t index, bool spread)
 
 void placement_leave(struct harts *h, uint32_t index)
 {
-    h->running[h->place[index]]--;
+    if (!h->far)
+        h->running[h->place[index]]--;
 }
 
 void harts_start_on(struct harts *h, pid_t process, uint32_t first, uint32_t n, uint32_t turn)
@@ -220,13 +220,11 @@ void placement_look(struct harts *h)
     uint64_t now_ns = host_ns(CLOCK_MONOTONIC);
     if (!width_is_due(&h->width, now_ns))
         return;
-    uint64_t ns = work_ns(h) - h->begun_work_ns;
-    if (width_waits(&h->width, now_ns, ns))
+    enum width_step step = width_look(&h->width, now_ns, work_ns(h) - h->begun_work_ns);
+    if (step == WIDTH_GOES_ON)
         return;
-    bool changes = width_look(&h->width, now_ns, ns);
-    if (changes)
+    if (step == WIDTH_CHANGES)
         change_width(h, now_ns);
-    width_begin(&h->width, changes ? 0 : now_ns);
     h->begun_work_ns = work_ns(h);
 }
 

@@ -24,7 +24,7 @@ void placement_free(struct harts *h);
 
 /* Chooses where a hart is to run that is granted. `spread`: for long, beside others that do. */
 void placement_choose(struct harts *h, uint32_t index, bool spread);
-/* The hart has stopped. */
+/* The hart has stopped; nothing if another host has it. */
 void placement_leave(struct harts *h, uint32_t index);
 /* All that may run have been granted: looks whether another number of processors is to be used. */
 void placement_look(struct harts *h);

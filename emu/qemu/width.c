@@ -91,35 +91,43 @@ static double rate_of(const struct width *w, uint64_t now_ns, uint64_t work_ns)
     return rate < w->now ? rate : w->now; /* what was counted late */
 }
 
-bool width_waits(const struct width *w, uint64_t now_ns, uint64_t work_ns)
+/* Returns true if harts have not stopped often enough yet to tell; more processors must not do less meanwhile. */
+static bool needs_longer(const struct width *w, uint64_t now_ns, double rate)
 {
-    bool is_bad = w->other > w->own && rate_of(w, now_ns, work_ns) < w->rate;
+    bool is_bad = w->other > w->own && rate < w->rate;
 
-    return w->weighs && !is_bad && w->begun_ns > 0 && w->stops < w->stops_least &&
-           now_ns - w->begun_ns < WIDTH_EPOCHS * w->epoch_ns;
+    return w->weighs && !is_bad && w->stops < w->stops_least && now_ns - w->begun_ns < WIDTH_EPOCHS * w->epoch_ns;
 }
 
-bool width_look(struct width *w, uint64_t now_ns, uint64_t work_ns)
+static void begin(struct width *w, uint64_t now_ns)
 {
-    uint32_t before = w->now;
-    bool weighed = w->weighs;
-    double rate = rate_of(w, now_ns, work_ns);
+    w->begun_ns = now_ns;
+    w->stops = w->next_stops = w->windows = 0;
+}
 
-    if (w->fixed || w->begun_ns == 0)
-        return false;
+static void end_epoch(struct width *w, uint64_t now_ns, double rate)
+{
     if (w->other > 0)
         end_trial(w, now_ns, rate);
     else if (w->weighs)
         end_own(w, now_ns, rate);
     else
         w->weighs = true;
-    return w->now != before || w->weighs != weighed;
 }
 
-void width_begin(struct width *w, uint64_t now_ns)
+enum width_step width_look(struct width *w, uint64_t now_ns, uint64_t work_ns)
 {
-    w->begun_ns = now_ns;
-    w->stops = w->next_stops = w->windows = 0;
+    uint32_t before = w->now;
+    bool weighed = w->weighs, counts = w->begun_ns > 0;
+    double rate = rate_of(w, now_ns, work_ns);
+
+    if (counts && needs_longer(w, now_ns, rate))
+        return WIDTH_GOES_ON;
+    if (counts)
+        end_epoch(w, now_ns, rate);
+    bool changes = w->now != before || w->weighs != weighed;
+    begin(w, changes ? 0 : now_ns);
+    return changes ? WIDTH_CHANGES : WIDTH_BEGINS;
 }
 
 void width_refuse(struct width *w, uint64_t now_ns)
@@ -133,5 +141,5 @@ void width_rest(struct width *w)
     w->own = w->fixed ? w->own : 1;
     w->pause = WIDTH_SLICE;
     rest_until_trial(w, 0);
-    width_begin(w, 0);
+    begin(w, 0);
 }

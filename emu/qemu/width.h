@@ -79,14 +79,14 @@ static inline bool width_is_due(const struct width *w, uint64_t now_ns)
     return now_ns - w->begun_ns >= (w->weighs ? 1 : WIDTH_SLICE) * w->epoch_ns;
 }
 
-/* Then: returns true if harts have not stopped often enough yet to tell; more processors must not do less meanwhile. */
-bool width_waits(const struct width *w, uint64_t now_ns, uint64_t work_ns);
+enum width_step {
+    WIDTH_GOES_ON, /* what is weighed needs longer */
+    WIDTH_BEGINS,  /* work counts from now on */
+    WIDTH_CHANGES, /* w->now or w->weighs: work counts from the next call on, since this window has begun as before */
+};
 
-/* work_ns: useful work since width_begin, if w->weighs. Returns true if w->now or w->weighs have changed. Then
- * width_begin is to follow with 0: work counts from the next window on, since this one has begun as before; else with
- * the time. */
-bool width_look(struct width *w, uint64_t now_ns, uint64_t work_ns);
-void width_begin(struct width *w, uint64_t now_ns);
+/* work_ns: useful work since it counts, if w->weighs. */
+enum width_step width_look(struct width *w, uint64_t now_ns, uint64_t work_ns);
 
 /* The processors for what is tried cannot be had. */
 void width_refuse(struct width *w, uint64_t now_ns);

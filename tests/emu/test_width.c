@@ -31,15 +31,17 @@ static void run(struct host *h, struct width *w, uint32_t ms)
         work += h->rate[w->now] * STEP_NS;
         for (uint32_t k = 0; k < h->stops; k++)
             width_count(w);
-        if (!width_counts(w) || !width_is_due(w, h->now_ns) || width_waits(w, h->now_ns, (uint64_t)work))
+        if (!width_counts(w) || !width_is_due(w, h->now_ns))
             continue;
-        bool changes = width_look(w, h->now_ns, (uint64_t)work);
+        enum width_step step = width_look(w, h->now_ns, (uint64_t)work);
+        bool changes = step == WIDTH_CHANGES;
+        if (step == WIDTH_GOES_ON)
+            continue;
         if (changes && w->now > h->was && h->refuses)
             width_refuse(w, h->now_ns);
         h->trials += w->other > 0 && changes;
         h->was = w->now;
         work = 0;
-        width_begin(w, changes ? 0 : h->now_ns);
     }
 }
 
