@@ -41,7 +41,10 @@ static uint64_t number_in(const struct wire *w)
     return number;
 }
 
-static const char no_answer[] = "does not answer";
+void racks_lose_silent(struct racks *r, uint32_t rack)
+{
+    racks_lose(r, rack, "does not answer");
+}
 
 uint64_t racks_look_at(struct racks *r, uint32_t rack)
 {
@@ -53,7 +56,7 @@ uint64_t racks_look_at(struct racks *r, uint32_t rack)
     ranks_send(rack + 1, WIRE_LOOK, &look);
     if (ranks_await(rack + 1, WIRE_ALIVE, &r->answer, SILENCE_MS))
         return number_in(&r->answer);
-    racks_lose(r, rack, no_answer);
+    racks_lose_silent(r, rack);
     return 0;
 }
 
@@ -63,7 +66,7 @@ bool racks_ask(struct racks *r, uint32_t rack)
     if (!r->failed && !ranks_await(rack + 1, WIRE_ANSWER, &r->answer, SILENCE_MS)) {
         for (uint32_t k = 0; k < r->n && !r->failed; k++)
             racks_look_at(r, k);
-        racks_lose(r, rack, no_answer);
+        racks_lose_silent(r, rack);
     }
     return !r->failed;
 }

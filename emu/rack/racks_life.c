@@ -51,7 +51,7 @@ static int await_answer(struct racks *r, uint32_t rack, uint64_t end_ms)
             return -1;
         if (host_ms() < end_ms)
             continue;
-        racks_lose(r, rack, "does not answer");
+        racks_lose_silent(r, rack);
         return machine_complain(r->m, "%s", r->why);
     }
     return 0;

@@ -5,16 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/rack/ranks.h"
+#include "emu/rack/ranks_sockets.h"
 
 #define LIMIT_MS 60000u
 #define RESTS    15u
 #define DELAYED  10u
 #define DELAY_MS 300u
+#define COMES_US 1000000u
 #define REST_NS  5000000u /* a process that sleeps although its message has come sleeps 10 ms */
 
 static const size_t sizes[] = {0, 1, 32767, 32768, 32769, 3000000, 8};
@@ -89,7 +90,7 @@ static void play_rest(void)
             await_sized(0, WIRE_COMMANDS, 0, 0);
             continue;
         }
-        usleep(20000); /* it has come */
+        ranks_sockets_sleep(-1, COMES_US); /* until it has come; it stays in the socket */
         must(!ranks_poll(1, WIRE_LOOK, &w, NULL), "a message that nobody has sent");
         begun_ns = host_ns(CLOCK_MONOTONIC);
         ranks_rest(&since_ns, -1);
@@ -102,7 +103,7 @@ static void play_rest(void)
     must(ns[RESTS / 2] < REST_NS, "it sleeps although a message has come");
 }
 
-/* Messages that are late are so together: the network carries them at the same time. There, and back. */
+/* A delay holds all messages at the same time, as a network does: several take no longer than one. There, and back. */
 static void play_delay(void)
 {
     uint64_t begun_ms;
