@@ -197,6 +197,7 @@ Test(bad_input, an_image_in_use_is_refused)
     struct command user =
         ncube_start(&(struct ncube_run){.machine = machine, .program = "guest/ends", .args = {"spins"}});
 
+    command_await_lines(&user, 1); /* QEMU is there before the image is open */
     cr_assert_neq(command_find_qemu(&user), 0);
     expect_machine_refused(machine, "0", "in use", (const char *[4]){"df00.img", "in use"});
     kill(user.pid, SIGTERM);
