@@ -270,7 +270,7 @@ hangs_in() { # FUNCTION DEFINITION LINE
     status "$1 is compiled" 0 cc -shared -fPIC -o hangs.so hangs.c
     begun=$SECONDS
     status "a rack hangs in $1" 1 beside env LD_PRELOAD="$scratch/hangs.so" "$build/bin/ncube-mpi"
-    same "it is a line" "$3" "$(cat err)"
+    same "it is a line of ncube" "$3" "$(grep '^ncube' err)"
     check "$1: within 15 s" [ $((SECONDS - begun)) -le 15 ]
 }
 hangs_in waitpid 'pid_t waitpid(pid_t p, int *s, int o) { raise(SIGSTOP); return wait4(p, s, o, 0); }' \
