@@ -118,9 +118,11 @@ PROGRAMS += $(B)/lib/plugin.so
 PLUGIN_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/qemu/plugin*.c))
 $(PLUGIN_OBJS): HOST_CFLAGS += -fvisibility=hidden
 # QEMU has no sanitizers' library, nor do host programs that link libnhost.
-$(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o $(NHOST_OBJS): HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
+PLUGIN_MORE := $(B)/obj/emu/qemu/cost.o $(B)/obj/emu/qemu/inside.o $(B)/obj/emu/qemu/process_copy.o \
+    $(B)/obj/emu/base/memory_file.o
+$(PLUGIN_OBJS) $(PLUGIN_MORE) $(NHOST_OBJS): HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
 $(B)/lib/plugin.so: HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
-$(B)/lib/plugin.so: $(filter-out %/plugin_inside.o,$(PLUGIN_OBJS)) $(B)/obj/emu/qemu/cost.o $(B)/obj/emu/qemu/inside.o
+$(B)/lib/plugin.so: $(filter-out %/plugin_inside.o,$(PLUGIN_OBJS)) $(PLUGIN_MORE)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CC) -shared -o $@ $^

@@ -62,6 +62,8 @@ const struct option_line machine_lines[] = {
 const struct option_line machine_watch_lines[] = {
     {"gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); same results", OPTION_OWN,
      .take = options_take_gdb},
+    {"gdb-memory", "MB", "use at most MB of memory for going back in gdb (default 1024; 0: gdb cannot go back)",
+     TO(OPTION_NUMBER, gdb_memory), 0, 1u << 24},
     {"core", "DIR", "if the program crashes, write a core file for each node to DIR; slow, same results",
      TO(OPTION_FOLDER, core_dir)},
     {"check", NULL, "report what was never read or closed, and calls that failed; slow, same results",
@@ -71,6 +73,8 @@ const struct option_line machine_watch_lines[] = {
 
 void options_check_watch(const struct options *o, struct machine_options *m)
 {
+    if (m->gdb_memory != OPTIONS_GDB_MEMORY_MB && !m->gdb)
+        options_refuse(o, "gdb-memory without gdb; add --gdb");
     if (m->gdb && m->core_dir)
         options_refuse(o, "gdb and core cannot be combined; gdb shows everything that a core file would contain");
     if (m->check && (m->gdb || m->core_dir))

@@ -7,6 +7,8 @@
 /* Their arguments are a struct machine_options. The second table is of the commands that run one program. */
 extern const struct option_line machine_lines[], machine_watch_lines[];
 
+#define OPTIONS_GDB_MEMORY_MB 1024u /* the default of those commands */
+
 /* Takes the port of --gdb. */
 void options_take_gdb(const struct options *o, const struct option_line *l, void *machine, const char *port);
 

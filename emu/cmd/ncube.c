@@ -53,10 +53,6 @@ static const struct option_line run_machine_lines[] = {{"machine", "FILE",
                                                         TO(OPTION_TEXT, machine), .letter = 'm'},
                                                        {OPTION_TABLE(machine_file_lines, 0)},
                                                        {OPTION_TABLE(machine_watch_lines, 0)},
-                                                       {"gdb-memory", "MB",
-                                                        "use at most MB of memory for going back in gdb (default 1024; "
-                                                        "0: gdb cannot go back)",
-                                                        TO(OPTION_NUMBER, gdb_memory), 0, 1u << 24},
                                                        {OPTION_TABLE(record_lines, 0)},
                                                        {0}};
 
@@ -119,14 +115,6 @@ static void check_record(const struct options *o, const struct machine_options *
         options_refuse(o, "record and gdb cannot be combined; record a run, then debug it with ncube replay --gdb");
 }
 
-#define GDB_MEMORY_MB 1024u
-
-static void check_gdb_memory(const struct options *o, const struct machine_options *m)
-{
-    if (m->gdb_memory != GDB_MEMORY_MB && !m->gdb)
-        options_refuse(o, "gdb-memory without gdb; add --gdb");
-}
-
 /* Debuggers read the nodes' memory in this process. */
 static void check_hosts(const struct options *o, const struct machine_options *m)
 {
@@ -153,7 +141,7 @@ static int command_run(int argc, char **argv)
 {
     struct run_words w = {.options = {.machine = {.lib = options_find_lib(),
                                                   .trace = TRACING_NONE,
-                                                  .gdb_memory = GDB_MEMORY_MB,
+                                                  .gdb_memory = OPTIONS_GDB_MEMORY_MB,
                                                   .from_words = true},
                                       .limit_cycles = UINT64_MAX}};
 
@@ -163,7 +151,6 @@ static int command_run(int argc, char **argv)
     tracing_check(&run_options, &w.options.machine.trace);
     options_check_watch(&run_options, &w.options.machine);
     check_record(&run_options, &w.options.machine);
-    check_gdb_memory(&run_options, &w.options.machine);
     check_set(&run_options, &w.options.machine);
     w.options.machine.far = far;
     check_hosts(&run_options, &w.options.machine);

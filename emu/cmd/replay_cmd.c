@@ -50,7 +50,9 @@ static int replay(struct replay_words *w, struct replayer *run, char *error)
 
 int replay_command(int argc, char **argv)
 {
-    struct replay_words w = {.options = {.machine = {.lib = options_find_lib(), .trace = TRACING_NONE}}};
+    struct replay_words w = {
+        .options = {
+            .machine = {.lib = options_find_lib(), .trace = TRACING_NONE, .gdb_memory = OPTIONS_GDB_MEMORY_MB}}};
     struct replayer run = {0};
     struct machine_options *m = &w.options.machine;
     char **word = options_parse(&options, &w, argc, argv), error[ERROR_LINE_BYTES];

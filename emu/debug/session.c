@@ -14,7 +14,8 @@
 void session_init(struct session *s, struct target *t, struct rsp *rsp, void (*send)(void *ctx), void *ctx)
 {
     *s = (struct session){.target = t, .rsp = rsp, .send = send, .ctx = ctx, .chosen = TARGET_NO_SLOT};
-    s->go = memory_new(t->ops->nodes(t->ctx) + 1, sizeof *s->go);
+    s->goes = t->ops->nodes(t->ctx) + 1;
+    s->go = memory_new(s->goes, sizeof *s->go);
 }
 
 void session_free(struct session *s)

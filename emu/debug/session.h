@@ -11,7 +11,8 @@ struct session { /* with one gdb */
     uint32_t stopped;      /* node that has stopped last, */
     enum debug_why why;    /* for this; DEBUG_NOT: for none of a node's, */
     char stop[64];         /* and the packet that said so */
-    struct target_go *go;  /* by node, of the last COMMAND_GO */
+    struct target_go *go;  /* by node, of the last COMMAND_GO; */
+    size_t goes;           /* so many */
     struct travel *travel; /* the run can be repeated, so gdb may go back in it; NULL: it cannot */
     uint32_t chosen;       /* node that gdb's "Hc" has chosen; TARGET_NO_SLOT: any */
     uint32_t back;         /* for the commands above; */

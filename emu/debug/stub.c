@@ -243,23 +243,9 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
     s->stuck = false;
     s->ran_ns = 0;
     s->let_go_ns = host_ns(CLOCK_MONOTONIC);
-    if (s->travel.pass == TRAVEL_AHEAD)
-        target_watch_faults(&s->target, fault_pc);
-    target_await_program(&s->target);
-    if (s->travel.closely > 0 || s->travel.pass == TRAVEL_AHEAD) {
-        s->state = STUB_FORWARD;
-        travel_prepare(&s->travel, &s->target);
+    s->travel.base = 0;
+    if (passes_begin(s))
         return;
-    }
-    if (s->travel.pass == TRAVEL_ON) {
-        passes_go_on(s);
-        return;
-    }
-    target_pace(&s->target, NULL);
-    if (s->travel.pass != TRAVEL_NOT && s->travel.pass != TRAVEL_BEGIN) {
-        passes_seek(s);
-        return;
-    }
     s->state = STUB_ENTERING;
     for (uint32_t i = 0; i < n; i++)
         target_change_break(&s->target, entry[i], true);

@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "emu/debug/target.h"
 
@@ -60,6 +61,22 @@ bool stub_travels(const struct stub *s);
  * is no further time then, the scheduler must be strict from now on. */
 uint64_t stub_forward(const struct stub *s);
 void stub_look(struct stub *s, uint64_t latest_cycles);
+
+/* ---- Going on in a copy of this process (emu/machine/checkpoints.h) ---- */
+
+/* Returns true if gdb can go back from a copy that is made now, while all harts stand. */
+bool stub_may_be_copied(const struct stub *s);
+/* Returns the virtual time from which on the debugger has to be there, for what it seeks now. */
+uint64_t stub_earliest(const struct stub *s);
+/* Returns gdb's connection, or -1. */
+int stub_connection(const struct stub *s);
+/* Write what the debugger knows, for a copy, and read it there, where the connection is another descriptor, which the
+ * stub takes. Return false if that fails. */
+bool stub_give(const struct stub *s, FILE *to);
+bool stub_take(struct stub *s, int fd, FILE *from);
+/* There, on a machine whose program has begun before the copy was made: seeks what it has taken. `latest_cycles` was
+ * then the latest clock of a hart. */
+void stub_resume(struct stub *s, uint64_t latest_cycles);
 
 /* Writes what the user is to type to connect gdb, for a program. */
 void stub_describe(const struct stub *s, const char *program, char *line, size_t bytes);

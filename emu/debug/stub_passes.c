@@ -180,3 +180,24 @@ void passes_miss(struct stub *s)
     serving_leave(s);
     s->awaits = !repeats;
 }
+
+bool passes_begin(struct stub *s)
+{
+    if (s->travel.pass == TRAVEL_AHEAD)
+        target_watch_faults(&s->target, s->fault_pc);
+    target_await_program(&s->target);
+    if (s->travel.closely > 0 || s->travel.pass == TRAVEL_AHEAD) {
+        s->state = STUB_FORWARD;
+        travel_prepare(&s->travel, &s->target);
+        return true;
+    }
+    if (s->travel.pass == TRAVEL_ON) {
+        passes_go_on(s);
+        return true;
+    }
+    target_pace(&s->target, NULL);
+    if (s->travel.pass == TRAVEL_NOT || s->travel.pass == TRAVEL_BEGIN)
+        return false;
+    passes_seek(s);
+    return true;
+}

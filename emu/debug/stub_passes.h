@@ -28,6 +28,8 @@ bool passes_have_come(struct stub *s, bool ends);
 /* Shortly before it: as after `continue`. */
 void passes_go_on(struct stub *s);
 
+/* A pass begins. Returns false if the program's entry is sought, or nothing. */
+bool passes_begin(struct stub *s);
 /* The last stage of a pass begins. */
 void passes_seek(struct stub *s);
 /* The nodes have run too far: once more, with a look at all. */

@@ -695,3 +695,11 @@ void target_release_all(struct target *t)
         if (is_stopped(&t->area->hart[i]))
             release(t, &t->area->hart[i]);
 }
+
+void target_reset(struct target *t)
+{
+    t->area->closely = t->area->placed = 0;
+    for (uint32_t i = 0; i < t->slots; i++)
+        t->area->hart[i].awaited = t->area->hart[i].returns = 0;
+    target_release_all(t);
+}

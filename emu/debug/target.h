@@ -105,6 +105,9 @@ void target_clear(struct target *t);
 /* Faults that the program does not catch stop it, too: where Vertex ends its process; 0: they do not. */
 void target_watch_faults(struct target *t, uint64_t fault_pc);
 
+/* As before a program begins: nothing is set or sought, and user code runs ahead. No hart may be in a debug stop. */
+void target_reset(struct target *t);
+
 /* Copies the breakpoints and watchpoints of another target. */
 void target_copy_breaks(struct target *t, const struct debug_area *from);
 

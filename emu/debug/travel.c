@@ -80,6 +80,15 @@ uint64_t travel_stage(const struct travel *v)
     return v->from > 0 && !v->scans ? v->from : v->closely;
 }
 
+uint64_t travel_earliest(const struct travel *v)
+{
+    uint64_t cycles = v->pass == TRAVEL_AHEAD ? v->place.cycles - WINDOW_CYCLES : v->from;
+
+    return (v->pass == TRAVEL_AHEAD || v->closely > 0) && cycles > WINDOW_CYCLES && cycles <= NEVER / 2
+               ? cycles - WINDOW_CYCLES
+               : 0;
+}
+
 static bool has_scan(const struct travel *v)
 {
     return v->pass == TRAVEL_FIND && v->closely > v->from;
@@ -358,6 +367,7 @@ static void take_rough_hits(struct travel *v, const struct target *t)
     if (v->around)
         return;
     v->rough_hits = v->counted;
+    v->rough_base = v->base;
     v->rough_cycles = 0;
     for (size_t i = 0; counted && v->lost.cycles < v->from && i < v->hits; i++)
         if (counts(v, &v->hit[i]) && v->hit[i].place.cycles < v->from)
@@ -394,10 +404,19 @@ static void look_at_more(struct travel *v)
     look_for_hits(v, looked * FIND_GROWS);
 }
 
+/* There is none since the time from which the machine has gone on. */
+static void look_before_base(struct travel *v)
+{
+    v->place = v->sought = (struct target_place){v->base, 0};
+    v->around = false;
+    look_for_hits(v, v->base / FIND_PART);
+}
+
 /* The hits before the place have been looked for. */
 static void go_to_hit(struct travel *v)
 {
-    bool last = !v->around || (v->counted == v->rough_hits && v->counted != UINT64_MAX);
+    bool counted = v->counted == v->rough_hits && v->counted != UINT64_MAX && v->base == v->rough_base,
+         last = !v->around || counted;
 
     if (v->returns) {
         v->pass = TRAVEL_TO;
@@ -410,6 +429,8 @@ static void go_to_hit(struct travel *v)
         look_around(v);
     } else if (v->around || (v->from > 0 && v->rough_hits > 0)) {
         look_at_more(v);
+    } else if (v->base > 0) {
+        look_before_base(v);
     } else if (v->pass == TRAVEL_FIND) {
         seek_begin(v);
     }

@@ -64,6 +64,8 @@ struct travel {
     struct target_place sought; /* hits before this, which were counted: */
     uint64_t rough_hits;        /* so many; UINT64_MAX: they were not counted; */
     uint64_t rough_cycles;      /* the last at about this time; 0: that is not known */
+    uint64_t base;              /* the pass has counted none before this: the machine has gone on from there, */
+    uint64_t rough_base;        /* and so had the last FIND before */
     bool around;                /* the pass looks around that one, */
     uint64_t counted;           /* and has counted so many */
     bool always;                /* each pass looks at all */
@@ -110,6 +112,8 @@ void travel_stay(struct travel *v, const struct target *t);
 /* Returns true if it is there: then it has chosen the pass ON. `ends`: nothing more can come. */
 bool travel_has_come(struct travel *v, const struct target *t, bool ends);
 
+/* Returns the time before which a pass has nothing to look at, nor to note. */
+uint64_t travel_earliest(const struct travel *v);
 /* Returns the time of the next stage of the pass, before which nodes are not looked at closely: up to `from` they run
  * ahead, up to `closely` they do not. 0: the last stage has come. */
 uint64_t travel_stage(const struct travel *v);

@@ -20,6 +20,7 @@
 #include "emu/watch/cores.h"
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
+#include "emu/machine/checkpoints.h"
 #include "emu/machine/operate.h"
 #include "emu/machine/placing.h"
 #include "emu/machine/starting.h"
@@ -407,6 +408,7 @@ int machine_free(struct machine *m)
     int written = tracing_close(m);
     free(m->traced);
     keep_config(m);
+    checkpoints_end(m);
     debugger_close(m);
     cores_close(m);
     checking_close(m);

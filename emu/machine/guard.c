@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "emu/base/memory.h"
@@ -219,17 +220,56 @@ static bool hangs(struct guard *g)
     return get(&g->page->carried) % 2 != 0 && machine_is_lost(m) && machine_explain_silence(m, 0) != 0;
 }
 
-static void look(struct guard *g)
+/* Takes the ends of copies of the process (checkpoints.h). */
+static void take_copies(struct guard *g, bool kills)
 {
-    signals_note_progress(get(&g->page->carried));
-    if (signals_take_child() && get(&g->page->up) && g->up) {
+    for (uint32_t i = 0; i < INSIDE_COPIES; i++) {
+        int32_t *place = &g->page->copy[i].pid, pid = __atomic_load_n(place, __ATOMIC_SEQ_CST);
+
+        if (pid != 0 && kills)
+            kill(pid, SIGKILL);
+        if (pid != 0 && waitpid(pid, NULL, kills ? 0 : WNOHANG) == pid)
+            __atomic_store_n(place, 0, __ATOMIC_SEQ_CST);
+    }
+}
+
+static void take_child(struct guard *g)
+{
+    take_copies(g, false);
+    if (get(&g->page->up) && g->up) {
         g->up(g->ctx);
         g->up = NULL;
     }
+}
+
+static void look(struct guard *g)
+{
+    signals_note_progress(get(&g->page->carried));
+    if (signals_take_child())
+        take_child(g);
     if (signals_take_request())
         pass(g, signals_asked());
     if (signals_end() != 0)
         end_at_once(g);
+}
+
+/* Returns true if a copy of the process, which has ended, runs the machine now. A signal may have been passed to the
+ * one that has. */
+static bool follow(struct guard *g)
+{
+    struct cabinet *c = g->machine->cabinet;
+    pid_t next = __atomic_load_n(&g->page->process, __ATOMIC_SEQ_CST);
+
+    if (next == 0 || next == c->pid)
+        return false;
+    waitpid(c->pid, NULL, 0);
+    close(g->process.fd);
+    guarded = c->pid = next;
+    g->machine->work_ns = 0;
+    g->process.fd = pidfd_open(next, 0);
+    if (signals_asked() != 0)
+        pass(g, signals_asked());
+    return g->process.fd >= 0;
 }
 
 /* Returns true when the process has ended, false after a line if it hangs. */
@@ -238,6 +278,8 @@ static bool await_end(struct guard *g)
     for (;;) {
         look(g);
         int ready = signals_end() != 0 ? poll(&g->process, 1, LOOK_MS) : signals_poll(&g->process, 1, HARTS_SILENCE_MS);
+        if (ready > 0 && follow(g))
+            continue;
         if (ready > 0)
             return true;
         if (ready == 0 && signals_end() == 0 && hangs(g))
@@ -266,6 +308,7 @@ int guard_run(struct machine *m, void (*up)(void *ctx), void *ctx)
     if (start(&g) == 0) {
         if (await_end(&g))
             status = conclude(&g);
+        take_copies(&g, true);
         signals_release();
         signal(SIGUSR1, SIG_IGN);
     }

@@ -560,8 +560,8 @@ void machine_start_models(struct machine *m)
         m->sched_ops.stands = checking_stands;
     if (m->options->far)
         rely_on_racks(m);
-    bool strict = m->options->strict || debugger_looks_at_all(m);
-    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, lookahead_cycles(m), strict, &m->sched_ops, m);
+    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, lookahead_cycles(m), m->options->strict,
+                         &m->sched_ops, m);
     rely_on_kernel(m);
     m->calls = m->options->statistics ? stats_calls_new(m->nodes) : NULL;
     m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &m->ncu_ops, m, m->trace, m->config.fault,

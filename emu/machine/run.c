@@ -13,6 +13,7 @@
 #include "emu/watch/cores.h"
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
+#include "emu/machine/checkpoints.h"
 #include "emu/machine/guard.h"
 #include "emu/machine/operate.h"
 #include "emu/state/outputs.h"
@@ -239,18 +240,28 @@ static const struct recorded_signal *recorded_signal(const struct run *r)
     return s && s->round == r->round ? s : NULL;
 }
 
-/* Before gdb looks at what it has come back for. */
-static enum sched_end run_forward(struct run *r, uint64_t limit_cycles)
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Runs up to the limit, with pauses where gdb begins to look at what it has come back for, and for checkpoints. */
+static enum sched_end run_until(struct run *r, uint64_t limit_cycles)
 {
     struct machine *m = &r->machine;
-    enum sched_end end = SCHED_LIMIT;
 
-    for (uint64_t stage; end == SCHED_LIMIT && (stage = debugger_forward(m)) > 0 && stage < limit_cycles;) {
-        end = machine_run(m, stage);
-        if (end == SCHED_LIMIT)
+    for (;;) {
+        uint64_t stage = debugger_forward(m), looks = stage > 0 ? stage : UINT64_MAX, copies = checkpoints_next(m);
+        uint64_t pause = earlier(looks, copies);
+        enum sched_end end = machine_run(m, earlier(pause, limit_cycles));
+
+        if (end != SCHED_LIMIT || pause >= limit_cycles)
+            return end;
+        if (looks <= copies)
             debugger_look(m);
+        else
+            checkpoints_look(m);
     }
-    return end;
 }
 
 /* In a replay, lets the machine run to where the recorded run has got a signal. */
@@ -259,10 +270,7 @@ static enum sched_end run_round(struct run *r)
     struct machine *m = &r->machine;
     const struct recorded_signal *s = recorded_signal(r);
     uint64_t limit_cycles = s && s->cycles < r->options->limit_cycles ? s->cycles : r->options->limit_cycles;
-    enum sched_end end = run_forward(r, limit_cycles);
-
-    if (end == SCHED_LIMIT)
-        end = machine_run(m, limit_cycles);
+    enum sched_end end = run_until(r, limit_cycles);
 
     if (recording_is_written(recording_of(r)) && end == SCHED_STOPPED && signals_end() != 0)
         recording_note_signal(recording_of(r),
@@ -342,6 +350,7 @@ static int begin(struct run *r)
         return -1;
     cores_begin(m, r->job);
     checking_begin(m, r->job);
+    checkpoints_begin(m);
     return debugger_begin(m, r->job);
 }
 
@@ -386,8 +395,10 @@ int run_program(const struct run_options *o)
     if (guarded == 0 && begin(&r) == 0) {
         enum sched_end end = run_to_end(&r);
 
-        if (debugger_travels(&r.machine))
+        if (debugger_travels(&r.machine)) {
+            checkpoints_wake(&r.machine);
             return leave(&r);
+        }
         if (end == SCHED_DEADLOCK || end == SCHED_LIMIT)
             cores_write_all(&r.machine);
         status = end_status(&r, end);

@@ -93,6 +93,14 @@ void inside_end_signals(void)
         __atomic_store_n(&inside.page->stage, INSIDE_ENDS, __ATOMIC_SEQ_CST);
 }
 
+/* From here on the guard passes signals to this process. */
+void inside_go_on(void)
+{
+    inside.thread = gettid();
+    inside.carry_again();
+    __atomic_store_n(&inside.page->process, getpid(), __ATOMIC_SEQ_CST);
+}
+
 void inside_leave(void)
 {
     inside.left = inside_has_guard();

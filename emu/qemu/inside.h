@@ -29,13 +29,28 @@ enum inside_stage {
     INSIDE_ENDS,   /* as before, and no hart runs any more */
 };
 
+#define INSIDE_COPIES 16u
+
+/* A copy of the process, which waits (emu/machine/checkpoints.h). */
+struct inside_copy {
+    int32_t pid;            /* 0: there is none; else the guard takes its end */
+    uint32_t ended;         /* it has been killed */
+    uint32_t calls;         /* futex: each lets it make a copy that goes on */
+    uint64_t cycles;        /* of virtual time */
+    uint64_t latest_cycles; /* the latest clock of a hart */
+    uint64_t way_ns;        /* of the host, that a machine takes to come there */
+    uint64_t bytes;         /* of memory that it has for itself */
+};
+
 /* What the two processes share: a memfd. */
 struct inside_page {
-    uint32_t stage;      /* enum inside_stage */
-    int32_t asked;       /* a signal for ncube from before that; whoever takes it leaves 0 */
-    uint32_t carried;    /* times that ncube has handed its thread to harts and got it back: odd while it has not */
-    uint32_t up;         /* the machine is up (inside_tell_up) */
-    uint32_t ended;      /* 1 + the exit status of the command */
+    uint32_t stage;   /* enum inside_stage */
+    int32_t asked;    /* a signal for ncube from before that; whoever takes it leaves 0 */
+    uint32_t carried; /* times that ncube has handed its thread to harts and got it back: odd while it has not */
+    uint32_t up;      /* the machine is up (inside_tell_up) */
+    uint32_t ended;   /* 1 + the exit status of the command */
+    int32_t process;  /* that runs the machine now: a copy of the first one; 0: the first one */
+    struct inside_copy copy[INSIDE_COPIES];
     int32_t stream[2];   /* descriptors of the command's standard output and error; those of QEMU are its log */
     uint32_t text_bytes; /* of what follows: the path of ncube, then the words of the command line, each with its NUL */
     char text[];
@@ -53,7 +68,8 @@ struct inside {
     /* Executes granted harts until none is left or the doorbell's count is no longer `bell` and a hart computes for
      * long. Set by the plugin if harts take turns. */
     void (*carry)(uint32_t bell);
-    bool left; /* another machine has taken the place of the one around ncube */
+    void (*carry_again)(void); /* in a copy of the process: begins the other carriers, which are threads */
+    bool left;                 /* another machine has taken the place of the one around ncube */
 };
 extern struct inside inside;
 
@@ -82,6 +98,9 @@ int inside_make_page(struct inside_page **page, size_t *bytes);
 void inside_take_signals(void);
 /* To be called when QEMU has begun to execute the harts, and ncube's handlers of signals are installed. */
 void inside_begin_signals(void);
+
+/* A copy of the process, which has ncube's thread alone, runs the machine from now on, instead of the one before. */
+void inside_go_on(void);
 
 /* To be called when the machine has ended: from now on ncube ends by itself. Does nothing in any other process. */
 void inside_end_signals(void);

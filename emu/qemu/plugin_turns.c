@@ -21,7 +21,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -266,9 +268,11 @@ int turns_move(uint64_t first)
 
     turns.first = first;
     for (uint32_t k = 0; k < n; k++)
-        turns.carrier[k] = (struct carrier_state){.shared = &slots_carrier(turns.control, first)[k]};
+        turns.carrier[k] = (struct carrier_state){.shared = &slots_carrier(turns.control, first)[k],
+                                                  .is_ncube = k == 0 && inside_is()};
     turns.carrier[0].shared->thread = (uint32_t)gettid();
     for (uint32_t k = 1; k < n; k++) {
+        turns.carrier[k].shared->thread = 0;
         if (start_carrier(&turns.carrier[k]) != 0)
             return -1;
         await_carrier(&turns.carrier[k]);
@@ -276,11 +280,21 @@ int turns_move(uint64_t first)
     return 0;
 }
 
+/* Without them, nobody executes the harts that are elsewhere. */
+static void carry_again(void)
+{
+    if (turns_move(turns.first) != 0) {
+        dprintf(STDERR_FILENO, "ncube: cannot go back: no thread can be had: %s\n", strerror(errno));
+        _exit(EXIT_FAILURE);
+    }
+}
+
 static void be_carried_inside(struct carrier_state *c)
 {
     c->is_ncube = true;
     c->shared->thread = (uint32_t)inside.thread;
     inside.carry = carry_inside;
+    inside.carry_again = carry_again;
 }
 
 int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart),

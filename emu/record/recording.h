@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "emu/base/error_line.h"
 #include "emu/record/container.h"
@@ -57,6 +58,10 @@ int recording_read(struct recording **r, const char *path, char *error);
 /* Likewise, for another run of one that has been read: everything is as in its file, but output that `before` has shown
  * is not shown again. */
 int recording_read_again(struct recording **r, struct recording *before, char *error);
+/* Write for a copy of this process what has been shown meanwhile, and read it there: it is not shown again. Return
+ * false if that fails. */
+bool recording_give(const struct recording *r, FILE *to);
+bool recording_take(struct recording *r, FILE *from);
 /* What the first and the last entry say. */
 const json_t *recording_about(const struct recording *r);
 const json_t *recording_end(const struct recording *r);

@@ -34,6 +34,12 @@ void heartbeat_begin(struct heartbeat *h, double interval_s)
         set_timer(interval_s);
 }
 
+void heartbeat_go_on(double interval_s)
+{
+    if (timer_exists)
+        set_timer(interval_s);
+}
+
 void heartbeat_end(void)
 {
     if (timer_exists)

@@ -15,6 +15,8 @@ struct heartbeat {
  * is no timer: the user sends SIGUSR1. heartbeat_end stops the timer. */
 void heartbeat_begin(struct heartbeat *h, double interval_s);
 void heartbeat_end(void);
+/* In a copy of the process, which has no timer yet. */
+void heartbeat_go_on(double interval_s);
 
 /* Returns virtual time over the host's since the last call, or since the last line. */
 double heartbeat_ratio(struct heartbeat *h, uint64_t now_cycles);

@@ -28,6 +28,7 @@
 #include "emu/time/sched.h"
 
 struct checking;
+struct checkpoints;
 struct machine;
 struct cores;
 struct origins;
@@ -130,18 +131,19 @@ struct machine {
     struct sched *sched;
     struct sched_ops sched_ops;
     struct ncu_ops ncu_ops;
-    struct checking *checking; /* NULL: nothing is checked */
-    struct cores *cores;       /* for core files; NULL: none are written */
-    struct stub *stub;         /* for gdb; NULL: none */
-    struct origins *origins;   /* of messages; NULL: none are noted */
-    uint32_t debugged_job;     /* 0: none */
-    bool gdb_next;             /* the next program is to wait for gdb */
-    bool gdb_kills;            /* gdb's user has asked for the program's end */
-    uint64_t running_va;       /* unread.c: Vertex's proc_running; 0: not looked for */
-    uint64_t failed_cycles;    /* when the fault of the program, or the deadlock, was known; 0: there was none */
-    bool end_told;             /* the trace knows how the run has failed */
-    bool stuck;                /* a deadlock has been reported: the statistics include what each node waits for */
-    bool failed;               /* and the line has been printed */
+    struct checking *checking;       /* NULL: nothing is checked */
+    struct cores *cores;             /* for core files; NULL: none are written */
+    struct stub *stub;               /* for gdb; NULL: none */
+    struct checkpoints *checkpoints; /* for going back; NULL: there are none */
+    struct origins *origins;         /* of messages; NULL: none are noted */
+    uint32_t debugged_job;           /* 0: none */
+    bool gdb_next;                   /* the next program is to wait for gdb */
+    bool gdb_kills;                  /* gdb's user has asked for the program's end */
+    uint64_t running_va;             /* unread.c: Vertex's proc_running; 0: not looked for */
+    uint64_t failed_cycles;          /* when the fault of the program, or the deadlock, was known; 0: there was none */
+    bool end_told;                   /* the trace knows how the run has failed */
+    bool stuck;                      /* a deadlock has been reported: the statistics include what each node waits for */
+    bool failed;                     /* and the line has been printed */
     char error[MACHINE_ERROR_BYTES];
 };
 

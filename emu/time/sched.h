@@ -153,7 +153,7 @@ void sched_rely_on(struct sched *s, const struct sched_quiet *quiet);
  * harts that wait for another one, which a debugger has stopped, stand in the same places in every run. */
 void sched_keep_close(struct sched *s, bool close);
 
-/* From now on as in strict mode, for good. To be called after SCHED_LIMIT. */
+/* From now on as in strict mode, for good. To be called before the first sched_run, or after SCHED_LIMIT. */
 void sched_be_strict(struct sched *s);
 /* Returns the latest clock of a hart. User code that has run ahead to a limit may get later than that by the interrupts
  * that were handled before it. */

@@ -34,7 +34,8 @@ int debugger_open(struct machine *m)
     return 0;
 }
 
-bool debugger_looks_at_all(const struct machine *m)
+/* The nodes are looked at before each instruction, for good. */
+static bool looks_at_all(const struct machine *m)
 {
     return m->stub && m->options->gdb_goes_back && debugger_forward(m) == 0 && !stub_is_kept(m->stub);
 }
@@ -46,7 +47,6 @@ int debugger_prepare(struct machine *m)
     if (!area)
         return 0;
     m->harts.control->debug = SLOT_DEBUG_ASKED;
-    area->closely = debugger_looks_at_all(m);
     return debugged_find_symbol(m, "trap_entry", &area->trap_pc) | debugged_find_symbol(m, "trap_fault", &area->end_pc);
 }
 
@@ -58,7 +58,7 @@ uint64_t debugger_forward(const struct machine *m)
 void debugger_look(struct machine *m)
 {
     stub_look(m->stub, sched_latest_clock(m->sched));
-    if (debugger_looks_at_all(m))
+    if (looks_at_all(m))
         sched_be_strict(m->sched);
 }
 
@@ -107,6 +107,10 @@ int debugger_begin(struct machine *m, uint32_t id)
     if (debugged_find_symbol(m, "trap_fault", &fault_pc) != 0)
         return -1;
     m->debugged_job = id;
+    if (looks_at_all(m)) {
+        debug_area_of(m->harts.control)->closely = 1;
+        sched_be_strict(m->sched);
+    }
     const struct job *j = debugged_job(m);
     uint64_t *entry = memory_new(j->options.programs, sizeof *entry);
     for (uint32_t i = 0; i < j->options.programs; i++)
@@ -114,6 +118,15 @@ int debugger_begin(struct machine *m, uint32_t id)
     stub_begin(m->stub, entry, j->options.programs, fault_pc, on_entered, m);
     free(entry);
     return 0;
+}
+
+void debugger_resume(struct machine *m, uint64_t latest_cycles)
+{
+    if (m->debugged_job == 0)
+        return;
+    stub_resume(m->stub, latest_cycles);
+    if (looks_at_all(m))
+        sched_be_strict(m->sched);
 }
 
 void debugger_begun(struct machine *m, uint32_t id)

@@ -16,8 +16,6 @@ int debugger_prepare(struct machine *m);
  * SCHED_LIMIT at that time, debugger_look begins to look at the nodes. */
 uint64_t debugger_forward(const struct machine *m);
 void debugger_look(struct machine *m);
-/* Returns true if the nodes are looked at before each instruction, for good. */
-bool debugger_looks_at_all(const struct machine *m);
 /* Connects the stub with the machine, whose models exist. */
 void debugger_attach(struct machine *m);
 
@@ -29,6 +27,9 @@ bool debugger_travels(const struct machine *m);
 
 /* The program of job `id` is the one to debug; it is about to be loaded. Returns 0, or -1. */
 int debugger_begin(struct machine *m, uint32_t id);
+/* In a copy of this process (emu/machine/checkpoints.h), which has taken what the debugger seeks; `latest_cycles` was
+ * the latest clock of a hart when it was made. Does nothing if the program was not about to be loaded then. */
+void debugger_resume(struct machine *m, uint64_t latest_cycles);
 /* Job `id` begins on a machine that is kept up: it is the one to debug if that was offered (debugger_offer),
  * unless a host program will load its programs. */
 void debugger_begun(struct machine *m, uint32_t id);

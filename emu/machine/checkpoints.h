@@ -1,0 +1,42 @@
+/*
+ * Checkpoints of a run in which gdb goes back. Each is a copy of the process in which ncube and its only cabinet are
+ * (emu/qemu/inside.h), made while all harts stand, which waits. When gdb goes back, the machine need not execute the
+ * run from its beginning, but from the latest checkpoint that is before all that is sought.
+ *
+ *     process that runs the machine       the checkpoint                    another copy
+ *     --------------------------------    ------------------------------    -----------------------------
+ *     checkpoints_make: copies itself --> takes memory and images of its
+ *                                <------- own, answers, and waits
+ *     goes on
+ *     checkpoints_wake               -->  copies itself                -->  takes memory and images of its own
+ *                                <----------------------------------------  is the guard's from now on; answers
+ *     what the debugger knows, and gdb's connection  -------------------->  goes on, from that time
+ *     ends                                waits
+ *
+ * All are children of the process that guards this one (guard.h), and end with it. The first checkpoint is the machine
+ * at its start. Others are made in intervals of the processor time that the run takes; when there are too many, or too
+ * much memory is taken, those are given up that are closest to their neighbours, compared with how far back they are.
+ * So a step back from the present place takes an interval, and one from a place far back not much longer than it would
+ * from there. When they are made depends on the host, but the run is the same from each of them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/state/machine_data.h"
+
+/* Makes the first checkpoint of a machine that has started, and of which nothing has run. Does nothing if there can be
+ * none. Returns when the machine is to begin: a further time in each process that goes on from there. */
+void checkpoints_begin(struct machine *m);
+void checkpoints_end(struct machine *m);
+
+/* Returns the virtual time at which checkpoints_look is to be called, while all harts stand; UINT64_MAX: never. */
+uint64_t checkpoints_next(const struct machine *m);
+/* Makes a checkpoint if it is time for one. Returns, too, in each process that goes on from there; then the debugger
+ * seeks something else. */
+void checkpoints_look(struct machine *m);
+
+/* The debugger wants another machine: lets one go on from a checkpoint, and ends this process. Returns only if there is
+ * no checkpoint for that. */
+void checkpoints_wake(struct machine *m);
