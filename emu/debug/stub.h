@@ -64,7 +64,9 @@ void stub_look(struct stub *s, uint64_t latest_cycles);
 
 /* ---- Going on in a copy of this process (emu/machine/checkpoints.h) ---- */
 
-/* Returns true if gdb can go back from a copy that is made now, while all harts stand. */
+/* Returns true if gdb can go back from a copy that is made when all harts stand next; stub_may_be_copied: from one that
+ * is made now, when they do. */
+bool stub_may_pause(const struct stub *s);
 bool stub_may_be_copied(const struct stub *s);
 /* Returns the virtual time from which on the debugger has to be there, for what it seeks now. */
 uint64_t stub_earliest(const struct stub *s);

@@ -9,11 +9,15 @@
 #include "emu/debug/stub_data.h"
 #include "emu/debug/stub_passes.h"
 
+/* Where a place is sought, nothing that moves means that it has been found. */
+bool stub_may_pause(const struct stub *s)
+{
+    return s->begun && (s->state == STUB_FORWARD || (s->state == STUB_RUNNING && s->runs_all));
+}
+
 bool stub_may_be_copied(const struct stub *s)
 {
-    bool runs = s->state == STUB_FORWARD || (s->state == STUB_RUNNING && s->runs_all);
-
-    return s->begun && runs && target_stopped(&s->target) == 0;
+    return stub_may_pause(s) && target_stopped(&s->target) == 0;
 }
 
 uint64_t stub_earliest(const struct stub *s)

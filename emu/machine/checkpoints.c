@@ -400,7 +400,7 @@ uint64_t checkpoints_next(const struct machine *m)
 {
     const struct checkpoints *c = m->checkpoints;
 
-    return c && !c->off ? c->next_cycles : UINT64_MAX;
+    return c && !c->off && stub_may_pause(m->stub) ? c->next_cycles : UINT64_MAX;
 }
 
 /* Another machine has been here, and left one. */
