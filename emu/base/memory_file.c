@@ -15,7 +15,6 @@
 
 #define LINE_MOST (4096 + 128) /* of /proc/self/maps: a path, and what stands before it */
 
-
 static bool is_mapped(const struct stat *file, unsigned major, unsigned minor, uint64_t inode)
 {
     return inode == file->st_ino && makedev(major, minor) == file->st_dev;

@@ -68,8 +68,9 @@ void stub_look(struct stub *s, uint64_t latest_cycles);
  * is made now, when they do. */
 bool stub_may_pause(const struct stub *s);
 bool stub_may_be_copied(const struct stub *s);
-/* Returns the virtual time from which on the debugger has to be there, for what it seeks now. */
-uint64_t stub_earliest(const struct stub *s);
+/* Returns true if a machine that goes on from there is one for what the debugger seeks now: `latest_cycles` as below.
+ * *best: there is no better one. */
+bool stub_can_resume(const struct stub *s, uint64_t latest_cycles, bool *best);
 /* Returns gdb's connection, or -1. */
 int stub_connection(const struct stub *s);
 /* Write what the debugger knows, for a copy, and read it there, where the connection is another descriptor, which the

@@ -20,9 +20,12 @@ bool stub_may_be_copied(const struct stub *s)
     return stub_may_pause(s) && target_stopped(&s->target) == 0;
 }
 
-uint64_t stub_earliest(const struct stub *s)
+bool stub_can_resume(const struct stub *s, uint64_t latest_cycles, bool *best)
 {
-    return travel_earliest(&s->travel);
+    uint64_t base;
+
+    *best = travel_wants_base(&s->travel, &base) && base == latest_cycles;
+    return latest_cycles <= travel_earliest(&s->travel);
 }
 
 int stub_connection(const struct stub *s)

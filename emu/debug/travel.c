@@ -89,6 +89,12 @@ uint64_t travel_earliest(const struct travel *v)
                : 0;
 }
 
+bool travel_wants_base(const struct travel *v, uint64_t *base)
+{
+    *base = v->rough_base;
+    return v->around;
+}
+
 static bool has_scan(const struct travel *v)
 {
     return v->pass == TRAVEL_FIND && v->closely > v->from;
@@ -393,6 +399,8 @@ static void look_around(struct travel *v)
         v->place.cycles = end_cycles;
     v->around = true;
     look_for_hits(v, v->place.cycles - v->rough_cycles + (part > WINDOW_CYCLES ? part : WINDOW_CYCLES));
+    if (v->from < v->base + 2 * WINDOW_CYCLES && v->rough_cycles >= v->base + 3 * WINDOW_CYCLES)
+        v->from = v->base + 2 * WINDOW_CYCLES; /* it can count from there, too */
 }
 
 static void look_at_more(struct travel *v)

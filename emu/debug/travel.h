@@ -114,6 +114,8 @@ bool travel_has_come(struct travel *v, const struct target *t, bool ends);
 
 /* Returns the time before which a pass has nothing to look at, nor to note. */
 uint64_t travel_earliest(const struct travel *v);
+/* Returns true if it had best count from that time on, as the pass before. */
+bool travel_wants_base(const struct travel *v, uint64_t *base);
 /* Returns the time of the next stage of the pass, before which nodes are not looked at closely: up to `from` they run
  * ahead, up to `closely` they do not. 0: the last stage has come. */
 uint64_t travel_stage(const struct travel *v);

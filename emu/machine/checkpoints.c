@@ -21,10 +21,10 @@
 #include "emu/qemu/process_copy.h"
 #include "emu/watch/debugger.h"
 
-#define INTERVAL_NS  (200 * HOST_NS_PER_MS) /* of processor time, between two checkpoints */
-#define STEP_LEAST   20000u                 /* cycles between two looks */
-#define STEP_MOST    (1ull << 40)
-#define TRANSFER_S   10 /* of the host: another process that says nothing for so long has failed */
+#define INTERVAL_NS (200 * HOST_NS_PER_MS) /* of processor time, between two checkpoints */
+#define STEP_LEAST  20000u                 /* cycles between two looks */
+#define STEP_MOST   (1ull << 40)
+#define TRANSFER_S  10 /* of the host: another process that says nothing for so long has failed */
 
 struct checkpoints {
     int near, far; /* a pair of sockets: of the process that runs the machine, and of the copies */
@@ -436,22 +436,28 @@ void checkpoints_look(struct machine *m)
 
 /* ---- Going on from one ---- */
 
-static struct inside_copy *choose(uint64_t earliest_cycles)
+/* The latest one that will do. */
+static struct inside_copy *choose(const struct stub *s)
 {
-    struct inside_copy *best = NULL;
+    struct inside_copy *latest = NULL;
+    bool best;
 
     for (uint32_t i = 0; i < INSIDE_COPIES; i++) {
         struct inside_copy *c = copy_at(i);
 
-        if (waits(c) && c->latest_cycles <= earliest_cycles && (!best || c->cycles > best->cycles))
-            best = c;
+        if (!waits(c) || !stub_can_resume(s, c->latest_cycles, &best))
+            continue;
+        if (best)
+            return c;
+        if (!latest || c->cycles > latest->cycles)
+            latest = c;
     }
-    return best;
+    return latest;
 }
 
 void checkpoints_wake(struct machine *m)
 {
-    struct inside_copy *c = m->checkpoints && signals_asked() == 0 ? choose(stub_earliest(m->stub)) : NULL;
+    struct inside_copy *c = m->checkpoints && signals_asked() == 0 ? choose(m->stub) : NULL;
 
     if (!c)
         return;

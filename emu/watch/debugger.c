@@ -30,7 +30,7 @@ int debugger_open(struct machine *m)
         stub_goes_back(m->stub, &(struct stub_way_back){.from_end = m->options->gdb_from_end,
                                                         .end_cycles = m->options->gdb_end_cycles,
                                                         .closely = m->options->strict,
-                                                        .kept = recording_is_kept(m->options->recording)});
+                                                        .kept = true});
     return 0;
 }
 

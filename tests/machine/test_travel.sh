@@ -173,7 +173,8 @@ goes_back() { # OPTION...: some of everything
         'reverse-continue' 'monitor goto 0.093' 'continue' 'info threads' 'info registers' 'monitor origin' \
         'reverse-continue' 'info registers' 'backtrace' 'delete' 'continue' 'continue'
     as_recorded "a longer run $*" 1
-    grep -v -e 'Reading ' -e "$port" gdb.out >"$where"
+    # What a node waits at that has no program yet, nobody has looked at, going forward.
+    grep -v -e 'Reading ' -e "$port" -e '^#0 .* in ?? ()$' gdb.out >"$where"
 }
 where=forward.out
 goes_back
