@@ -69,23 +69,29 @@ static int copy_bytes(int from, int to, off_t bytes)
     return errno == ENXIO ? 0 : errno; /* no more data */
 }
 
-/* Puts `own` in the place of each descriptor of that file. */
-static int take_descriptors(const struct stat *file, int own)
+static bool is_of(int fd, const struct stat *file)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+int descriptors_each(const struct stat *file, int (*act)(int fd, void *ctx), void *ctx)
 {
     DIR *d = opendir("/proc/self/fd");
     int error = d ? 0 : errno;
 
-    for (struct dirent *e; error == 0 && (e = readdir(d));) {
-        int fd = atoi(e->d_name);
-        struct stat st;
-
-        if (e->d_name[0] != '.' && fstat(fd, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino &&
-            dup3(own, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
-            error = errno;
-    }
+    for (struct dirent *e; error == 0 && (e = readdir(d));)
+        if (e->d_name[0] != '.' && is_of(atoi(e->d_name), file))
+            error = act(atoi(e->d_name), ctx);
     if (d)
         closedir(d);
     return error;
+}
+
+int descriptor_replace(int fd, void *by)
+{
+    return dup3(*(int *)by, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0) < 0 ? errno : 0;
 }
 
 int memory_file_own(const struct memory_file *f)
@@ -98,7 +104,7 @@ int memory_file_own(const struct memory_file *f)
     if (error == 0 && !memory_file_map(f, own))
         error = errno;
     if (error == 0)
-        error = take_descriptors(&file, own);
+        error = descriptors_each(&file, descriptor_replace, &own);
     if (own >= 0)
         close(own);
     return error;

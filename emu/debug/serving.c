@@ -93,7 +93,7 @@ static void acknowledge(struct stub *s, char c)
         shutdown(s->fd, SHUT_RDWR);
 }
 
-static void let_go(struct stub *s)
+void serving_let_go(struct stub *s)
 {
     uint32_t nodes = s->target.ops->nodes(s->target.ctx);
 
@@ -210,7 +210,7 @@ static void execute(struct stub *s)
     else if (result == COMMAND_LEAVE_VIEW)
         leave_view(s);
     else if (result == COMMAND_GO)
-        let_go(s);
+        serving_let_go(s);
     else if (result == COMMAND_DETACHED)
         serving_end(s);
     else if (result == COMMAND_KILLED)

@@ -15,6 +15,8 @@ void serving_end(struct stub *s);
 bool serving_receive(struct stub *s);
 /* Sends the answer in the making. */
 void serving_send(void *stub);
+/* Lets the nodes go on as gdb's last command says. */
+void serving_let_go(struct stub *s);
 /* Another machine is to take this one's place. */
 void serving_leave(struct stub *s);
 /* Serves gdb until the nodes go on, or it leaves, or a signal comes, or it is time to look after others. */

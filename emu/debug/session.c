@@ -73,6 +73,15 @@ void session_interrupted(struct session *s, int signal)
     say_stop(s, node, signal, "");
 }
 
+void session_again(struct session *s, uint32_t node, enum debug_why why, const char *stop)
+{
+    s->current = s->stopped = node;
+    s->why = why;
+    snprintf(s->stop, sizeof s->stop, "%s", stop);
+    rsp_begin(s->rsp);
+    rsp_add(s->rsp, "%s", s->stop);
+}
+
 void session_ended(struct session *s, int status)
 {
     rsp_begin(s->rsp);

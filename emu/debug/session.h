@@ -4,20 +4,22 @@
 #include "emu/debug/rsp.h"
 #include "emu/debug/travel.h"
 
+#define SESSION_STOP_BYTES 64u
+
 struct session { /* with one gdb */
     struct target *target;
     struct rsp *rsp;
-    uint32_t current;      /* node of the registers and memory that gdb means */
-    uint32_t stopped;      /* node that has stopped last, */
-    enum debug_why why;    /* for this; DEBUG_NOT: for none of a node's, */
-    char stop[64];         /* and the packet that said so */
-    struct target_go *go;  /* by node, of the last COMMAND_GO; */
-    size_t goes;           /* so many */
-    struct travel *travel; /* the run can be repeated, so gdb may go back in it; NULL: it cannot */
-    uint32_t chosen;       /* node that gdb's "Hc" has chosen; TARGET_NO_SLOT: any */
-    uint32_t back;         /* for the commands above; */
-    bool back_alone;       /* no other one is to stop */
-    char *document;        /* that gdb reads piece by piece; NULL: none */
+    uint32_t current;              /* node of the registers and memory that gdb means */
+    uint32_t stopped;              /* node that has stopped last, */
+    enum debug_why why;            /* for this; DEBUG_NOT: for none of a node's, */
+    char stop[SESSION_STOP_BYTES]; /* and the packet that said so */
+    struct target_go *go;          /* by node, of the last COMMAND_GO; */
+    size_t goes;                   /* so many */
+    struct travel *travel;         /* the run can be repeated, so gdb may go back in it; NULL: it cannot */
+    uint32_t chosen;               /* node that gdb's "Hc" has chosen; TARGET_NO_SLOT: any */
+    uint32_t back;                 /* for the commands above; */
+    bool back_alone;               /* no other one is to stop */
+    char *document;                /* that gdb reads piece by piece; NULL: none */
     size_t document_bytes;
     bool no_acks;
     bool changed; /* gdb has written to memory: the run is another one now */
@@ -35,6 +37,8 @@ void session_stopped(struct session *s, const struct target_event *e);
 /* Likewise, at the begin of the program, which gdb has come to from behind. */
 void session_at_begin(struct session *s, uint32_t node);
 void session_interrupted(struct session *s, int signal);
+/* Makes the packet of an earlier stop of that node again. */
+void session_again(struct session *s, uint32_t node, enum debug_why why, const char *stop);
 /* Makes the packet that says that the program has ended. */
 void session_ended(struct session *s, int status);
 

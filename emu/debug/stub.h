@@ -33,6 +33,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "emu/debug/session.h"
 #include "emu/debug/target.h"
 
 struct stub;
@@ -71,6 +72,10 @@ bool stub_may_be_copied(const struct stub *s);
 /* Returns true if a machine that goes on from there is one for what the debugger seeks now: `latest_cycles` as below.
  * *best: there is no better one. */
 bool stub_can_resume(const struct stub *s, uint64_t latest_cycles, bool *best);
+/* Returns true if it does not end at that time, which the run has not come to. */
+bool stub_goes_beyond(const struct stub *s, uint64_t cycles);
+/* Returns true if the nodes run, and seek no place. */
+bool stub_runs(const struct stub *s);
 /* Returns gdb's connection, or -1. */
 int stub_connection(const struct stub *s);
 /* Write what the debugger knows, for a copy, and read it there, where the connection is another descriptor, which the
@@ -80,6 +85,17 @@ bool stub_take(struct stub *s, int fd, FILE *from);
 /* There, on a machine whose program has begun before the copy was made: seeks what it has taken. `latest_cycles` was
  * then the latest clock of a hart. */
 void stub_resume(struct stub *s, uint64_t latest_cycles);
+
+/* Of a process that waits while copies of it go on: what gdb was told last. */
+struct stub_stop {
+    enum debug_why why;
+    uint32_t node;
+    char packet[SESSION_STOP_BYTES];
+};
+struct stub_stop stub_last_stop(const struct stub *s);
+/* A copy has come to where this one is, which has taken what it knows. If the nodes stand here at a breakpoint or an
+ * access that gdb still wants to know of, it is told; else they go on. */
+void stub_arrive(struct stub *s, const struct stub_stop *stop);
 
 /* Writes what the user is to type to connect gdb, for a program. */
 void stub_describe(const struct stub *s, const char *program, char *line, size_t bytes);

@@ -5,6 +5,7 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
+#include "emu/debug/serving.h"
 #include "emu/debug/sockets.h"
 #include "emu/debug/stub_data.h"
 #include "emu/debug/stub_passes.h"
@@ -111,4 +112,42 @@ void stub_resume(struct stub *s, uint64_t latest_cycles)
     s->travel.base = latest_cycles;
     target_reset(&s->target);
     passes_begin(s);
+}
+
+bool stub_goes_beyond(const struct stub *s, uint64_t cycles)
+{
+    const struct travel *v = &s->travel;
+
+    return v->pass == TRAVEL_AHEAD || v->pass == TRAVEL_ON || (v->pass == TRAVEL_ALL && v->place.cycles > cycles);
+}
+
+bool stub_runs(const struct stub *s)
+{
+    return s->state == STUB_RUNNING || s->state == STUB_IDLE;
+}
+
+struct stub_stop stub_last_stop(const struct stub *s)
+{
+    struct stub_stop stop = {s->session.why, s->session.stopped, ""};
+
+    snprintf(stop.packet, sizeof stop.packet, "%s", s->session.stop);
+    return stop;
+}
+
+void stub_arrive(struct stub *s, const struct stub_stop *stop)
+{
+    if (s->state == STUB_LEAVING)
+        return;
+    if (s->fd < 0) {
+        serving_end(s);
+        return;
+    }
+    target_copy_breaks(&s->target, s->travel.breaks);
+    if (!target_still_stops(&s->target, stop->node, stop->why)) {
+        serving_let_go(s);
+        return;
+    }
+    session_again(&s->session, stop->node, stop->why, stop->packet);
+    s->state = STUB_RUNNING;
+    passes_tell_stop(s);
 }

@@ -573,15 +573,27 @@ static bool has_watch(const struct debug_area *a, uint64_t address)
     return false;
 }
 
+static bool still_stops(const struct target *t, const struct debug_hart *d, enum debug_why why)
+{
+    if (why == DEBUG_WATCH)
+        return has_watch(t->area, d->watch);
+    return why == DEBUG_BREAK && (has_break(t->area, d->now.x[0]) || has_break(t->area, d->now.x[0] | DEBUG_ALWAYS));
+}
+
+bool target_still_stops(const struct target *t, uint32_t node, enum debug_why why)
+{
+    const struct debug_hart *d = hart_of(t, node);
+
+    return d && is_stopped(d) && still_stops(t, d, why);
+}
+
 /* Returns true if the hart has stopped for an event that has not been taken. One of a breakpoint or a watchpoint that
  * is gone is none any more. */
 static bool has_event(const struct target *t, const struct debug_hart *d)
 {
     if (!is_stopped(d) || d->why == DEBUG_HELD || d->why == DEBUG_NOT)
         return false;
-    if (d->why == DEBUG_WATCH)
-        return has_watch(t->area, d->watch);
-    return d->why != DEBUG_BREAK || has_break(t->area, d->now.x[0]) || has_break(t->area, d->now.x[0] | DEBUG_ALWAYS);
+    return (d->why != DEBUG_WATCH && d->why != DEBUG_BREAK) || still_stops(t, d, d->why);
 }
 
 static void forget_steps(struct target *t)

@@ -108,6 +108,10 @@ void target_watch_faults(struct target *t, uint64_t fault_pc);
 /* As before a program begins: nothing is set or sought, and user code runs ahead. No hart may be in a debug stop. */
 void target_reset(struct target *t);
 
+/* Returns true if a node that has stopped for that is at a breakpoint, or behind an access, of which gdb wants to
+ * know. */
+bool target_still_stops(const struct target *t, uint32_t node, enum debug_why why);
+
 /* Copies the breakpoints and watchpoints of another target. */
 void target_copy_breaks(struct target *t, const struct debug_area *from);
 

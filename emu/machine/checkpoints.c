@@ -2,20 +2,17 @@
 #include "emu/machine/checkpoints.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
-#include "emu/base/memory_file.h"
 #include "emu/base/signals.h"
 #include "emu/debug/stub.h"
+#include "emu/machine/copied.h"
 #include "emu/qemu/futex.h"
 #include "emu/qemu/inside.h"
 #include "emu/qemu/process_copy.h"
@@ -27,7 +24,7 @@
 #define TRANSFER_S  10 /* of the host: another process that says nothing for so long has failed */
 
 struct checkpoints {
-    int near, far; /* a pair of sockets: of the process that runs the machine, and of the copies */
+    struct copied_link link;
     uint64_t next_cycles, step_cycles;
     uint64_t way_ns;   /* processor time from the start of the run to the last look, */
     uint64_t clock_ns; /* when this thread's clock was this, */
@@ -44,134 +41,6 @@ static struct inside_copy *copy_at(uint32_t i)
 static bool waits(const struct inside_copy *c)
 {
     return __atomic_load_n(&c->pid, __ATOMIC_SEQ_CST) > 0 && !c->ended;
-}
-
-/* ---- The memory of a copy ---- */
-
-/* What the processes share. */
-struct shared {
-    struct memory_file ram, control;
-};
-
-static int find_shared(const struct machine *m, struct shared *s)
-{
-    int error = memory_file_find(&s->ram, m->cabinet[0].ram_fd);
-
-    return error != 0 ? error : memory_file_find(&s->control, m->harts.fd);
-}
-
-static int own_images(const struct machine *m)
-{
-    int error = 0;
-
-    for (uint32_t i = 0; i < m->config.topo.n_io * DRIVE_MAX && error == 0; i++)
-        if (m->disk[i])
-            error = memory_file_own(&(struct memory_file){.fd = disk_image(m->disk[i])});
-    return error;
-}
-
-/* Returns 0 or an errno. */
-static int own(struct machine *m, const struct shared *s)
-{
-    int error = memory_file_own(&s->ram);
-
-    if (error == 0)
-        error = memory_file_own(&s->control);
-    if (error == 0)
-        error = own_images(m);
-    signals_keep_to(gettid());
-    m->cabinet[0].pid = getpid();
-    return error;
-}
-
-static uint64_t own_bytes(const struct machine *m)
-{
-    uint64_t bytes = memory_file_bytes(m->cabinet[0].ram_fd) + memory_file_bytes(m->harts.fd);
-
-    for (uint32_t i = 0; i < m->config.topo.n_io * DRIVE_MAX; i++)
-        if (m->disk[i])
-            bytes += memory_file_bytes(disk_image(m->disk[i]));
-    return bytes;
-}
-
-/* ---- Between the processes ---- */
-
-static void answer(const struct checkpoints *c, int32_t what)
-{
-    if (send(c->far, &what, sizeof what, MSG_NOSIGNAL) != sizeof what)
-        _exit(EXIT_FAILURE);
-}
-
-/* Returns what a copy of that process, or of its own, answers, or -1 if it has ended. */
-static int32_t await_answer(const struct checkpoints *c, pid_t pid)
-{
-    struct pollfd p[2] = {{.fd = c->near, .events = POLLIN}, {.fd = pidfd_open(pid, 0), .events = POLLIN}};
-    int32_t what = -1;
-
-    while (p[1].fd >= 0 && poll(p, 2, -1) < 0 && errno == EINTR)
-        ;
-    if (!(p[0].revents & POLLIN) || recv(c->near, &what, sizeof what, MSG_DONTWAIT) != sizeof what)
-        what = -1;
-    if (p[1].fd >= 0)
-        close(p[1].fd);
-    return what;
-}
-
-/* With a descriptor, or -1. */
-static bool send_descriptor(int socket, int fd)
-{
-    char control[CMSG_SPACE(sizeof fd)] = {0}, byte = fd >= 0;
-    struct iovec data = {&byte, 1};
-    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-
-    if (fd >= 0) {
-        message.msg_control = control;
-        message.msg_controllen = sizeof control;
-        *CMSG_FIRSTHDR(&message) =
-            (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-        memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &fd, sizeof fd);
-    }
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
-}
-
-static bool receive_descriptor(int socket, int *fd)
-{
-    char control[CMSG_SPACE(sizeof *fd)] = {0}, byte = 0;
-    struct iovec data = {&byte, 1};
-    struct msghdr message = {
-        .msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-
-    *fd = -1;
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
-        return false;
-    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    if (byte && head && head->cmsg_type == SCM_RIGHTS)
-        memcpy(fd, CMSG_DATA(head), sizeof *fd);
-    return !byte || *fd >= 0;
-}
-
-/* What has been learned in places that the copy has not come to. */
-static bool send_state(const struct machine *m)
-{
-    FILE *f = fdopen(m->checkpoints->near, "w");
-    bool sent = f && send_descriptor(m->checkpoints->near, stub_connection(m->stub)) && stub_give(m->stub, f) &&
-                recording_give(m->options->recording, f);
-
-    return sent && fflush(f) == 0;
-}
-
-static bool receive_state(const struct machine *m)
-{
-    int fd = -1, end = dup(m->checkpoints->far);
-    FILE *f = end >= 0 ? fdopen(end, "r") : NULL;
-    bool received = f && receive_descriptor(end, &fd);
-
-    if (f)
-        setvbuf(f, NULL, _IONBF, 0); /* nothing of what a later process gets */
-    received = received && stub_take(m->stub, fd, f) && recording_take(m->options->recording, f);
-    if (f)
-        fclose(f);
-    return received;
 }
 
 /* ---- Time ---- */
@@ -201,31 +70,36 @@ static void fail(const char *what, int error)
 }
 
 /* It runs the machine from now on. */
-static void go_on(struct machine *m, struct inside_copy *self, const struct shared *s)
+static void go_on(struct machine *m, struct inside_copy *self, const struct copied_memory *s)
 {
-    int error = own(m, s);
+    int error = copied_own(m, s);
 
+    m->behind = inside.page->present != 0;
+    if (error == 0)
+        error = copied_trace(m, s);
     if (error != 0)
         fail("no memory for a checkpoint", error);
     inside_go_on();
-    answer(m->checkpoints, getpid());
+    copied_answer(&m->checkpoints->link, getpid());
     heartbeat_go_on(m->options->heartbeat_s);
     begin_clock(m->checkpoints);
     m->checkpoints->way_ns = m->checkpoints->made_ns = self->way_ns;
-    if (!receive_state(m))
+    if (!copied_receive(m, &m->checkpoints->link, false))
         fail("the process before it has failed", EPIPE);
     debugger_resume(m, self->latest_cycles);
 }
 
 /* Waits, and returns in each copy that goes on. */
-static void be_checkpoint(struct machine *m, struct inside_copy *self, const struct shared *s)
+static void be_checkpoint(struct machine *m, struct inside_copy *self, const struct copied_memory *s)
 {
-    struct shared of_copy;
+    struct copied_memory of_copy;
     uint32_t asleep, calls = 0;
-    int error = own(m, s);
+    int error = copied_own(m, s);
 
-    answer(m->checkpoints, -error);
-    if (error != 0 || find_shared(m, &of_copy) != 0)
+    if (error == 0)
+        error = copied_find(m, &of_copy);
+    copied_answer(&m->checkpoints->link, -error);
+    if (error != 0)
         _exit(EXIT_FAILURE);
     for (;; calls++) {
         futex_await_change(&self->calls, calls, &asleep);
@@ -236,7 +110,7 @@ static void be_checkpoint(struct machine *m, struct inside_copy *self, const str
             return;
         }
         if (pid < 0)
-            answer(m->checkpoints, pid);
+            copied_answer(&m->checkpoints->link, pid);
     }
 }
 
@@ -325,13 +199,14 @@ static void turn_off(struct checkpoints *c)
 static void make(struct machine *m, uint64_t cycles)
 {
     struct checkpoints *c = m->checkpoints;
-    uint64_t bytes = own_bytes(m);
+    uint64_t bytes = copied_bytes(m);
     struct inside_copy *place = make_room(c, bytes);
-    struct shared shared;
+    struct copied_memory shared;
 
     if (!place)
         return;
-    if (process_await_rest() != 0 || find_shared(m, &shared) != 0) {
+    fflush(NULL);
+    if (process_await_rest() != 0 || copied_find(m, &shared) != 0) {
         turn_off(c);
         return;
     }
@@ -339,7 +214,6 @@ static void make(struct machine *m, uint64_t cycles)
                                   .latest_cycles = cycles == 0 ? 0 : sched_latest_clock(m->sched),
                                   .way_ns = c->way_ns,
                                   .bytes = bytes};
-    fflush(NULL);
     pid_t pid = process_copy();
     if (pid == 0) {
         be_checkpoint(m, place, &shared);
@@ -350,7 +224,7 @@ static void make(struct machine *m, uint64_t cycles)
         return;
     }
     __atomic_store_n(&place->pid, pid, __ATOMIC_SEQ_CST);
-    if (await_answer(c, pid) != 0) {
+    if (copied_await_answer(&c->link, pid) != 0) {
         drop(place);
         turn_off(c);
         return;
@@ -361,22 +235,19 @@ static void make(struct machine *m, uint64_t cycles)
 /* What is written as the run goes on, and has no end, is not gone back in. */
 static bool can_have(const struct machine *m)
 {
-    return inside_is() && m->stub && m->options->gdb_goes_back && !m->trace &&
-           recording_is_replayed(m->options->recording) && !m->options->strict;
+    return inside_is() && m->stub && m->options->gdb_goes_back && copied_is_possible(m) &&
+           (recording_is_replayed(m->options->recording) || recording_is_kept(m->options->recording)) &&
+           !m->options->strict;
 }
 
 void checkpoints_begin(struct machine *m)
 {
-    const struct timeval limit = {.tv_sec = TRANSFER_S};
-    int pair[2];
+    struct copied_link link;
 
-    if (!can_have(m) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+    if (!can_have(m) || !copied_open(&link))
         return;
-    setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    setsockopt(pair[1], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     m->checkpoints = memory_new(1, sizeof *m->checkpoints);
-    *m->checkpoints = (struct checkpoints){.near = pair[0],
-                                           .far = pair[1],
+    *m->checkpoints = (struct checkpoints){.link = link,
                                            .next_cycles = STEP_LEAST,
                                            .step_cycles = STEP_LEAST,
                                            .most_bytes = (uint64_t)m->options->gdb_memory << 20};
@@ -390,17 +261,44 @@ void checkpoints_end(struct machine *m)
 
     if (!c)
         return;
-    close(c->near);
-    close(c->far);
+    copied_close(&c->link);
     free(c);
     m->checkpoints = NULL;
 }
 
-uint64_t checkpoints_next(const struct machine *m)
+static bool is_kept(const struct machine *m)
+{
+    return recording_is_kept(m->options->recording);
+}
+
+/* While a machine with volumes goes on with the host, their images have only what is now. */
+static bool may_look(const struct machine *m)
 {
     const struct checkpoints *c = m->checkpoints;
+    bool images_change = is_kept(m) && !m->behind && m->config.topo.n_io > 0;
 
-    return c && !c->off && stub_may_pause(m->stub) ? c->next_cycles : UINT64_MAX;
+    return !c->off && !images_change && stub_may_pause(m->stub);
+}
+
+/* Nobody but the process that waits there goes on from there. */
+static uint64_t present(const struct machine *m)
+{
+    bool comes = m->behind && stub_runs(m->stub);
+
+    return comes ? copy_at(inside.page->present - 1)->cycles : UINT64_MAX;
+}
+
+uint64_t checkpoints_limit(const struct machine *m)
+{
+    uint64_t limit = UINT64_MAX;
+
+    if (!m->checkpoints)
+        return limit;
+    if (may_look(m))
+        limit = m->checkpoints->next_cycles;
+    if (present(m) < limit)
+        limit = present(m);
+    return limit > sched_now(m->sched) ? limit : sched_now(m->sched);
 }
 
 /* Another machine has been here, and left one. */
@@ -416,9 +314,36 @@ static bool is_known(uint64_t cycles, uint64_t from_ns, uint64_t to_ns)
     return known;
 }
 
-void checkpoints_look(struct machine *m)
+static void return_to_present(struct machine *m)
+{
+    struct inside_copy *c = copy_at(inside.page->present - 1);
+
+    fflush(NULL);
+    __atomic_add_fetch(&c->calls, 1, __ATOMIC_SEQ_CST);
+    futex_wake(&c->calls);
+    if (copied_await_answer(&m->checkpoints->link, c->pid) <= 0 || !copied_send(m, &m->checkpoints->link, true))
+        fail("the process in which the run has come furthest has ended", ESRCH);
+    _exit(EXIT_SUCCESS);
+}
+
+void checkpoints_stop(struct machine *m, bool kills)
+{
+    if (!m->behind)
+        return;
+    m->gdb_kills = kills;
+    return_to_present(m);
+}
+
+void checkpoints_look(struct machine *m, bool stuck)
 {
     struct checkpoints *c = m->checkpoints;
+
+    if (!c)
+        return;
+    if (m->behind && stub_runs(m->stub) && (stuck || sched_now(m->sched) >= present(m)))
+        return_to_present(m);
+    if (stuck || !may_look(m) || sched_now(m->sched) < c->next_cycles)
+        return;
     uint64_t ran_ns = go_clock(c), cycles = sched_now(m->sched);
 
     if (ran_ns < INTERVAL_NS / 8 && c->step_cycles < STEP_MOST)
@@ -455,17 +380,88 @@ static struct inside_copy *choose(const struct stub *s)
     return latest;
 }
 
-void checkpoints_wake(struct machine *m)
+/* Waits until a process that is behind has come here, or is to go further than from a checkpoint. */
+static void be_present(struct machine *m, struct inside_copy *self)
 {
-    struct inside_copy *c = m->checkpoints && signals_asked() == 0 ? choose(m->stub) : NULL;
+    struct stub_stop stop = stub_last_stop(m->stub);
+    uint32_t asleep;
 
-    if (!c)
-        return;
+    futex_await_change(&self->calls, 0, &asleep);
+    inside.page->present = 0;
+    inside_go_on();
+    copied_answer(&m->checkpoints->link, getpid());
+    if (!copied_receive(m, &m->checkpoints->link, true))
+        fail("the process before it has failed", EPIPE);
+    __atomic_store_n(&self->pid, 0, __ATOMIC_SEQ_CST);
+    begin_clock(m->checkpoints);
+    stub_arrive(m->stub, &stop);
+}
+
+/* Returns the place of this process, which is the present one from now on; NULL: there is none. */
+static struct inside_copy *keep_place(const struct machine *m)
+{
+    struct inside_copy *place = find_free();
+
+    if (!place)
+        return NULL;
+    *place = (struct inside_copy){
+        .ended = 1, .cycles = sched_now(m->sched), .latest_cycles = UINT64_MAX, .way_ns = m->checkpoints->way_ns};
+    __atomic_store_n(&place->pid, getpid(), __ATOMIC_SEQ_CST);
+    return place;
+}
+
+/* Lets a copy of a checkpoint run the machine. */
+static bool wake(struct machine *m, struct inside_copy *c)
+{
     fflush(NULL);
     __atomic_add_fetch(&c->calls, 1, __ATOMIC_SEQ_CST);
     futex_wake(&c->calls);
-    if (await_answer(m->checkpoints, c->pid) <= 0)
-        return;
-    send_state(m);
+    return copied_await_answer(&m->checkpoints->link, c->pid) > 0 && copied_send(m, &m->checkpoints->link, false);
+}
+
+/* Nobody goes on from them any more. */
+static bool give_up(struct checkpoints *c)
+{
+    for (uint32_t i = 0; i < INSIDE_COPIES; i++)
+        if (waits(copy_at(i)))
+            drop(copy_at(i));
+    turn_off(c);
+    return false;
+}
+
+/* This process waits, and is the present one. */
+static bool wake_and_wait(struct machine *m, struct inside_copy *c)
+{
+    struct inside_copy *self = keep_place(m);
+
+    if (!self)
+        return give_up(m->checkpoints);
+    inside.page->present = 1 + (uint32_t)(self - inside.page->copy);
+    recording_reach(m->options->recording, sched_now(m->sched));
+    if (wake(m, c)) {
+        be_present(m, self);
+        return true;
+    }
+    inside.page->present = 0;
+    __atomic_store_n(&self->pid, 0, __ATOMIC_SEQ_CST);
+    return give_up(m->checkpoints);
+}
+
+bool checkpoints_wake(struct machine *m)
+{
+    if (!m->checkpoints)
+        return false;
+    struct inside_copy *c = signals_asked() == 0 ? choose(m->stub) : NULL;
+    uint64_t reached_cycles = m->behind ? copy_at(inside.page->present - 1)->cycles : sched_now(m->sched);
+    bool beyond = is_kept(m) && stub_goes_beyond(m->stub, reached_cycles);
+
+    if (m->behind && (!c || beyond))
+        return_to_present(m);
+    if (!c || beyond)
+        return give_up(m->checkpoints);
+    if (is_kept(m) && !m->behind)
+        return wake_and_wait(m, c);
+    if (!wake(m, c))
+        return give_up(m->checkpoints);
     _exit(EXIT_SUCCESS);
 }

@@ -13,6 +13,10 @@
  *     what the debugger knows, and gdb's connection  -------------------->  goes on, from that time
  *     ends                                waits
  *
+ * In a run that is kept as it goes on (recording.h), the process that has come furthest with the host is the present
+ * one: it does not end, but waits. The others are behind, and only repeat; where they would go further, the present one
+ * goes on.
+ *
  * All are children of the process that guards this one (guard.h), and end with it. The first checkpoint is the machine
  * at its start. Others are made in intervals of the processor time that the run takes; when there are too many, or too
  * much memory is taken, those are given up that are closest to their neighbours, compared with how far back they are.
@@ -31,12 +35,18 @@
 void checkpoints_begin(struct machine *m);
 void checkpoints_end(struct machine *m);
 
-/* Returns the virtual time at which checkpoints_look is to be called, while all harts stand; UINT64_MAX: never. */
-uint64_t checkpoints_next(const struct machine *m);
+/* Returns the latest virtual time at which checkpoints_look is to be called, while all harts stand; UINT64_MAX:
+ * never. It may become earlier while the machine runs. */
+uint64_t checkpoints_limit(const struct machine *m);
 /* Makes a checkpoint if it is time for one. Returns, too, in each process that goes on from there; then the debugger
- * seeks something else. */
-void checkpoints_look(struct machine *m);
+ * seeks something else. In a process that is behind, ends it where another one goes on: there, or if the nodes are
+ * `stuck`. */
+void checkpoints_look(struct machine *m, bool stuck);
+/* The run is to end in order, for a signal, or because gdb `kills` it. In a process that is behind, that is another
+ * one's task: this one ends. */
+void checkpoints_stop(struct machine *m, bool kills);
 
-/* The debugger wants another machine: lets one go on from a checkpoint, and ends this process. Returns only if there is
- * no checkpoint for that. */
-void checkpoints_wake(struct machine *m);
+/* The debugger wants another machine: lets one go on from a checkpoint. This process ends; or, if it is the one that
+ * has come furthest with the host, waits, and returns true when the machine is to run on here. Returns false if there
+ * is no checkpoint for what the debugger seeks. */
+bool checkpoints_wake(struct machine *m);

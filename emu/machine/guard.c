@@ -242,19 +242,17 @@ static void take_child(struct guard *g)
     }
 }
 
-static void look(struct guard *g)
+static bool is_copy(const struct guard *g, pid_t pid)
 {
-    signals_note_progress(get(&g->page->carried));
-    if (signals_take_child())
-        take_child(g);
-    if (signals_take_request())
-        pass(g, signals_asked());
-    if (signals_end() != 0)
-        end_at_once(g);
+    bool is = false;
+
+    for (uint32_t i = 0; i < INSIDE_COPIES; i++)
+        is = is || __atomic_load_n(&g->page->copy[i].pid, __ATOMIC_SEQ_CST) == pid;
+    return is;
 }
 
-/* Returns true if a copy of the process, which has ended, runs the machine now. A signal may have been passed to the
- * one that has. */
+/* Returns true if another process runs the machine now. The one before has ended, or waits. A signal may have been
+ * passed to it. */
 static bool follow(struct guard *g)
 {
     struct cabinet *c = g->machine->cabinet;
@@ -262,7 +260,8 @@ static bool follow(struct guard *g)
 
     if (next == 0 || next == c->pid)
         return false;
-    waitpid(c->pid, NULL, 0);
+    if (!is_copy(g, c->pid))
+        waitpid(c->pid, NULL, 0);
     close(g->process.fd);
     guarded = c->pid = next;
     g->machine->work_ns = 0;
@@ -270,6 +269,18 @@ static bool follow(struct guard *g)
     if (signals_asked() != 0)
         pass(g, signals_asked());
     return g->process.fd >= 0;
+}
+
+static void look(struct guard *g)
+{
+    signals_note_progress(get(&g->page->carried));
+    if (signals_take_child())
+        take_child(g);
+    follow(g);
+    if (signals_take_request())
+        pass(g, signals_asked());
+    if (signals_end() != 0)
+        end_at_once(g);
 }
 
 /* Returns true when the process has ended, false after a line if it hangs. */

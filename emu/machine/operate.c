@@ -14,6 +14,7 @@
 #include "emu/base/host.h"
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
+#include "emu/machine/checkpoints.h"
 #include "emu/machine/renew.h"
 #include "emu/watch/checking.h"
 #include "emu/watch/cores.h"
@@ -316,7 +317,7 @@ static bool on_finished(void *ctx)
     look_at_replay(m);
     if (!machine_renew_code(m))
         machine_explain_stop(m);
-    return m->failed || front_finished(m->front) || debugger_travels(m);
+    return m->failed || front_finished(m->front) || debugger_travels(m) || checkpoints_limit(m) < m->pause_cycles;
 }
 
 static bool on_pauses(void *ctx)

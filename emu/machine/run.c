@@ -251,16 +251,18 @@ static enum sched_end run_until(struct run *r, uint64_t limit_cycles)
     struct machine *m = &r->machine;
 
     for (;;) {
-        uint64_t stage = debugger_forward(m), looks = stage > 0 ? stage : UINT64_MAX, copies = checkpoints_next(m);
-        uint64_t pause = earlier(looks, copies);
-        enum sched_end end = machine_run(m, earlier(pause, limit_cycles));
+        uint64_t stage = debugger_forward(m), looks = stage > 0 ? stage : UINT64_MAX, copies = checkpoints_limit(m);
 
-        if (end != SCHED_LIMIT || pause >= limit_cycles)
-            return end;
-        if (looks <= copies)
+        m->pause_cycles = earlier(looks, copies);
+        enum sched_end end = machine_run(m, earlier(m->pause_cycles, limit_cycles));
+        if (end == SCHED_FINISHED && checkpoints_limit(m) < m->pause_cycles)
+            continue; /* gdb has let the nodes go on */
+        if (end == SCHED_DEADLOCK || (end == SCHED_LIMIT && copies < looks))
+            checkpoints_look(m, end == SCHED_DEADLOCK);
+        else if (end == SCHED_LIMIT && looks <= limit_cycles)
             debugger_look(m);
-        else
-            checkpoints_look(m);
+        if (end != SCHED_LIMIT || m->pause_cycles >= limit_cycles)
+            return end;
     }
 }
 
@@ -299,7 +301,9 @@ static bool goes_on(struct run *r, enum sched_end end)
     if (debugger_travels(&r->machine))
         return false;
     r->signal_came = false;
-    if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
+    bool kills = end == SCHED_FINISHED && debugger_kills(&r->machine);
+    if (end == SCHED_FINISHED && (signals_take_request() || kills)) {
+        checkpoints_stop(&r->machine, kills);
         catch_up(r);
         record_signal(r);
         recording_let_go(recording_of(r));
@@ -393,12 +397,13 @@ int run_program(const struct run_options *o)
     if (guarded == 1)
         return guard_run(&r.machine, NULL, NULL);
     if (guarded == 0 && begin(&r) == 0) {
-        enum sched_end end = run_to_end(&r);
+        enum sched_end end;
 
-        if (debugger_travels(&r.machine)) {
-            checkpoints_wake(&r.machine);
+        do
+            end = run_to_end(&r);
+        while (debugger_travels(&r.machine) && checkpoints_wake(&r.machine));
+        if (debugger_travels(&r.machine))
             return leave(&r);
-        }
         if (end == SCHED_DEADLOCK || end == SCHED_LIMIT)
             cores_write_all(&r.machine);
         status = end_status(&r, end);

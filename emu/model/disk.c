@@ -346,6 +346,11 @@ int disk_image(const struct disk *d)
     return d->fd;
 }
 
+struct disk_past *disk_past_of(const struct disk *d)
+{
+    return d->past;
+}
+
 static bool fail(char *error, size_t error_bytes, const char *image, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

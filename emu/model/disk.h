@@ -45,6 +45,8 @@ struct disk *disk_open_held(struct recorded_calls *calls, const struct disk_mode
 void disk_record(struct disk *d, struct recorded_calls *calls);
 /* Returns the image's descriptor, which stays the drive's. */
 int disk_image(const struct disk *d);
+/* What it was before, in a run that is kept; else NULL. */
+struct disk_past *disk_past_of(const struct disk *d);
 /* Closes the image and frees the disk. NULL is allowed. */
 void disk_close(struct disk *d);
 /* Returns the number of sectors of the image. */

@@ -1,3 +1,4 @@
+/* What an image was (disk_past.h): two layers of sectors, and the image below them. */
 #include "emu/model/disk_past.h"
 
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
+#include "emu/base/memory_file.h"
 #include "vertex/contract/machine.h"
 
 struct layer { /* some sectors of an image */
@@ -127,4 +129,27 @@ bool disk_past_transfer(struct disk_past *p, bool write, uint64_t sector, uint32
     for (uint32_t i = 0; i < sectors && done; i++, buffer += SECTOR_BYTES)
         done = write ? add(p, &p->again, sector + i, buffer) : read_sector(p, sector + i, buffer);
     return done;
+}
+
+/* ---- In a copy of the process ---- */
+
+int disk_past_own(struct disk_past *p)
+{
+    return memory_file_own(&(struct memory_file){.fd = p->again.fd});
+}
+
+uint64_t disk_past_bytes(const struct disk_past *p)
+{
+    return memory_file_bytes(p->again.fd);
+}
+
+/* The sectors are in a file that the processes share. */
+bool disk_past_give(const struct disk_past *p, FILE *to)
+{
+    return fwrite(p->before.has, sizeof *p->before.has, words(p), to) == words(p);
+}
+
+bool disk_past_take(struct disk_past *p, FILE *from)
+{
+    return fread(p->before.has, sizeof *p->before.has, words(p), from) == words(p);
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "emu/record/recording.h"
 
@@ -30,5 +31,11 @@ int disk_past_image(const struct disk_past *p);
 void disk_past_repeat(struct disk_past *p);
 /* Keeps what the image has there, which is about to be overwritten for the first time. */
 void disk_past_save(struct disk_past *p, uint64_t sector, uint32_t sectors);
+/* In a copy of this process: what it writes again is its own. Returns 0 or an errno. disk_past_bytes: of memory, for
+ * that. Write for a copy which sectors have been kept since, and read that there; false if that fails. */
+int disk_past_own(struct disk_past *p);
+uint64_t disk_past_bytes(const struct disk_past *p);
+bool disk_past_give(const struct disk_past *p, FILE *to);
+bool disk_past_take(struct disk_past *p, FILE *from);
 /* Moves sectors as they are at this place of the run. False: the host has failed. */
 bool disk_past_transfer(struct disk_past *p, bool write, uint64_t sector, uint32_t sectors, uint8_t *buffer);

@@ -96,9 +96,11 @@ void inside_end_signals(void)
 /* From here on the guard passes signals to this process. */
 void inside_go_on(void)
 {
+    if (inside.thread != gettid())
+        inside.carry_again();
     inside.thread = gettid();
-    inside.carry_again();
     __atomic_store_n(&inside.page->process, getpid(), __ATOMIC_SEQ_CST);
+    kill(getppid(), SIGCHLD); /* the guard looks */
 }
 
 void inside_leave(void)

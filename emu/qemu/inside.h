@@ -51,6 +51,7 @@ struct inside_page {
     uint32_t ended;   /* 1 + the exit status of the command */
     int32_t process;  /* that runs the machine now: a copy of the first one; 0: the first one */
     struct inside_copy copy[INSIDE_COPIES];
+    uint32_t present;    /* 1 + place in the list of the process that has come furthest with the host; 0: none waits */
     int32_t stream[2];   /* descriptors of the command's standard output and error; those of QEMU are its log */
     uint32_t text_bytes; /* of what follows: the path of ncube, then the words of the command line, each with its NUL */
     char text[];
@@ -99,7 +100,8 @@ void inside_take_signals(void);
 /* To be called when QEMU has begun to execute the harts, and ncube's handlers of signals are installed. */
 void inside_begin_signals(void);
 
-/* A copy of the process, which has ncube's thread alone, runs the machine from now on, instead of the one before. */
+/* A copy of the process, which has ncube's thread alone, runs the machine from now on, instead of the one before; or
+ * that one does again. */
 void inside_go_on(void);
 
 /* To be called when the machine has ended: from now on ncube ends by itself. Does nothing in any other process. */

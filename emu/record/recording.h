@@ -58,10 +58,13 @@ int recording_read(struct recording **r, const char *path, char *error);
 /* Likewise, for another run of one that has been read: everything is as in its file, but output that `before` has shown
  * is not shown again. */
 int recording_read_again(struct recording **r, struct recording *before, char *error);
-/* Write for a copy of this process what has been shown meanwhile, and read it there: it is not shown again. Return
- * false if that fails. */
+/* Write for a copy of this process what has been shown and noted meanwhile, and read it there: it is not shown again,
+ * and given again. Return false if that fails. The descriptors that it needs for that go another way. */
 bool recording_give(const struct recording *r, FILE *to);
 bool recording_take(struct recording *r, FILE *from);
+/* Returns how many there are; -1 among them: none. The copy takes each of them. */
+size_t recording_descriptors(const struct recording *r, const int **list);
+void recording_take_descriptor(struct recording *r, size_t i, int fd);
 /* What the first and the last entry say. */
 const json_t *recording_about(const struct recording *r);
 const json_t *recording_end(const struct recording *r);
@@ -84,6 +87,8 @@ bool recording_is_kept(const struct recording *r); /* or NULL */
 /* Another machine begins the same run: it gets what was noted. `cycles`: the virtual time to which the last one has
  * come. */
 void recording_repeat(struct recording *r, uint64_t cycles);
+/* The last one waits at that time. */
+void recording_reach(struct recording *r, uint64_t cycles);
 /* Returns true if some of what was noted has not been given again, and stores the latest time that a machine has come
  * to before. */
 bool recording_is_behind(const struct recording *r, uint64_t *cycles);

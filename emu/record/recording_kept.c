@@ -16,13 +16,18 @@ struct recording *recording_new_kept(uint64_t most_bytes)
     return r;
 }
 
+void recording_reach(struct recording *r, uint64_t cycles)
+{
+    if (cycles > r->reached_cycles)
+        r->reached_cycles = cycles;
+}
+
 void recording_repeat(struct recording *r, uint64_t cycles)
 {
     struct recorded_calls *c;
     struct recorded_input *in;
 
-    if (cycles > r->reached_cycles)
-        r->reached_cycles = cycles;
+    recording_reach(r, cycles);
     SLIST_FOREACH(c, &r->calls, entry)
         c->calls = c->taken = 0;
     SLIST_FOREACH(in, &r->inputs, entry)

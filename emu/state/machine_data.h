@@ -135,6 +135,8 @@ struct machine {
     struct cores *cores;             /* for core files; NULL: none are written */
     struct stub *stub;               /* for gdb; NULL: none */
     struct checkpoints *checkpoints; /* for going back; NULL: there are none */
+    bool behind;                     /* another process has come further with the host */
+    uint64_t pause_cycles;           /* up to which it runs (checkpoints.h) */
     struct origins *origins;         /* of messages; NULL: none are noted */
     uint32_t debugged_job;           /* 0: none */
     bool gdb_next;                   /* the next program is to wait for gdb */

@@ -82,7 +82,7 @@ static bool on_is_behind(void *ctx)
     const struct recording *r = ((struct machine *)ctx)->options->recording;
     uint64_t cycles;
 
-    return recording_is_kept(r) && recording_is_behind(r, &cycles);
+    return recording_is_kept(r) && (((struct machine *)ctx)->behind || recording_is_behind(r, &cycles));
 }
 
 static uint8_t *on_memory(void *ctx, uint32_t node, size_t *bytes)

@@ -1,0 +1,272 @@
+/* What a copy of the process is given (copied.h). */
+#include "emu/machine/copied.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "emu/base/signals.h"
+#include "emu/debug/stub.h"
+#include "emu/model/disk_past.h"
+
+#define TRANSFER_S 10 /* of the host: another process that says nothing for so long has failed */
+
+/* ---- The memory of a copy ---- */
+
+/* Returns false if there is no trace, or none in a file. */
+static bool find_trace(const struct machine *m, struct stat *file)
+{
+    const char *path = m->options->trace.path;
+
+    return m->trace && path && stat(path, file) == 0 && S_ISREG(file->st_mode);
+}
+
+bool copied_is_possible(const struct machine *m)
+{
+    struct stat file;
+
+    return !m->options->trace.path || find_trace(m, &file);
+}
+
+static int find_end(int fd, void *end)
+{
+    *(off_t *)end = lseek(fd, 0, SEEK_CUR);
+    return 0;
+}
+
+int copied_find(const struct machine *m, struct copied_memory *s)
+{
+    struct stat file;
+    int error = memory_file_find(&s->ram, m->cabinet[0].ram_fd);
+
+    s->traced = -1;
+    if (error == 0)
+        error = memory_file_find(&s->control, m->harts.fd);
+    return error == 0 && find_trace(m, &file) ? descriptors_each(&file, find_end, &s->traced) : error;
+}
+
+static int go_back_to(int fd, void *end)
+{
+    return ftruncate(fd, *(off_t *)end) != 0 || lseek(fd, *(off_t *)end, SEEK_SET) < 0 ? errno : 0;
+}
+
+int copied_trace(const struct machine *m, const struct copied_memory *s)
+{
+    struct stat file;
+    off_t end = s->traced;
+
+    if (end < 0 || !find_trace(m, &file))
+        return 0;
+    if (!m->behind)
+        return descriptors_each(&file, go_back_to, &end);
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC),
+        error = nowhere < 0 ? errno : descriptors_each(&file, descriptor_replace, &nowhere);
+    if (nowhere >= 0)
+        close(nowhere);
+    return error;
+}
+
+/* What a kept run's image had before is in its past. */
+static int own_image(const struct disk *d)
+{
+    struct disk_past *past = disk_past_of(d);
+
+    return past ? disk_past_own(past) : memory_file_own(&(struct memory_file){.fd = disk_image(d)});
+}
+
+static uint64_t image_bytes(const struct disk *d)
+{
+    const struct disk_past *past = disk_past_of(d);
+
+    return past ? disk_past_bytes(past) : memory_file_bytes(disk_image(d));
+}
+
+static uint32_t drives(const struct machine *m)
+{
+    return m->config.topo.n_io * DRIVE_MAX;
+}
+
+static int own_images(const struct machine *m)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < drives(m) && error == 0; i++)
+        if (m->disk[i])
+            error = own_image(m->disk[i]);
+    return error;
+}
+
+int copied_own(struct machine *m, const struct copied_memory *s)
+{
+    int error = memory_file_own(&s->ram);
+
+    if (error == 0)
+        error = memory_file_own(&s->control);
+    if (error == 0)
+        error = own_images(m);
+    signals_keep_to(gettid());
+    m->cabinet[0].pid = getpid();
+    return error;
+}
+
+uint64_t copied_bytes(const struct machine *m)
+{
+    uint64_t bytes = memory_file_bytes(m->cabinet[0].ram_fd) + memory_file_bytes(m->harts.fd);
+
+    for (uint32_t i = 0; i < drives(m); i++)
+        bytes += m->disk[i] ? image_bytes(m->disk[i]) : 0;
+    return bytes;
+}
+
+/* ---- Between the processes ---- */
+
+bool copied_open(struct copied_link *c)
+{
+    const struct timeval limit = {.tv_sec = TRANSFER_S};
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return false;
+    setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    setsockopt(pair[1], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    *c = (struct copied_link){pair[0], pair[1]};
+    return true;
+}
+
+void copied_close(const struct copied_link *c)
+{
+    close(c->near);
+    close(c->far);
+}
+
+void copied_answer(const struct copied_link *c, int32_t what)
+{
+    if (send(c->far, &what, sizeof what, MSG_NOSIGNAL) != sizeof what)
+        _exit(EXIT_FAILURE);
+}
+
+int32_t copied_await_answer(const struct copied_link *c, pid_t pid)
+{
+    struct pollfd p[2] = {{.fd = c->near, .events = POLLIN}, {.fd = pidfd_open(pid, 0), .events = POLLIN}};
+    int32_t what = -1;
+
+    while (p[1].fd >= 0 && poll(p, 2, -1) < 0 && errno == EINTR)
+        ;
+    if (!(p[0].revents & POLLIN) || recv(c->near, &what, sizeof what, MSG_DONTWAIT) != sizeof what)
+        what = -1;
+    if (p[1].fd >= 0)
+        close(p[1].fd);
+    return what;
+}
+
+/* With a descriptor, or -1. */
+static bool send_descriptor(int socket, int fd)
+{
+    char control[CMSG_SPACE(sizeof fd)] = {0}, byte = fd >= 0;
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+
+    if (fd >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        *CMSG_FIRSTHDR(&message) =
+            (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &fd, sizeof fd);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+}
+
+static bool receive_descriptor(int socket, int *fd)
+{
+    char control[CMSG_SPACE(sizeof *fd)] = {0}, byte = 0;
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+
+    *fd = -1;
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
+        return false;
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (byte && head && head->cmsg_type == SCM_RIGHTS)
+        memcpy(fd, CMSG_DATA(head), sizeof *fd);
+    return !byte || *fd >= 0;
+}
+
+static bool send_descriptors(const struct machine *m, int socket)
+{
+    const int *list;
+    size_t n = recording_descriptors(m->options->recording, &list);
+    bool sent = send_descriptor(socket, stub_connection(m->stub)) && send(socket, &n, sizeof n, MSG_NOSIGNAL) == sizeof n;
+
+    for (size_t i = 0; i < n && sent; i++)
+        sent = send_descriptor(socket, list[i]);
+    return sent;
+}
+
+static bool receive_descriptors(const struct machine *m, int socket, int *connection)
+{
+    size_t n = 0;
+    int fd;
+    bool received = receive_descriptor(socket, connection) && recv(socket, &n, sizeof n, MSG_WAITALL) == sizeof n;
+
+    for (size_t i = 0; i < n && received; i++) {
+        received = receive_descriptor(socket, &fd);
+        if (received)
+            recording_take_descriptor(m->options->recording, i, fd);
+    }
+    return received;
+}
+
+static bool give_pasts(const struct machine *m, FILE *to)
+{
+    bool given = true;
+
+    for (uint32_t i = 0; i < drives(m) && given; i++)
+        if (m->disk[i] && disk_past_of(m->disk[i]))
+            given = disk_past_give(disk_past_of(m->disk[i]), to);
+    return given;
+}
+
+static bool take_pasts(const struct machine *m, FILE *from)
+{
+    bool taken = true;
+
+    for (uint32_t i = 0; i < drives(m) && taken; i++)
+        if (m->disk[i] && disk_past_of(m->disk[i]))
+            taken = disk_past_take(disk_past_of(m->disk[i]), from);
+    return taken;
+}
+
+bool copied_send(const struct machine *m, const struct copied_link *c, bool to_present)
+{
+    int end = dup(c->near);
+    FILE *f = end >= 0 ? fdopen(end, "w") : NULL;
+    bool sent = f && send_descriptors(m, end) && fwrite(&m->gdb_kills, sizeof m->gdb_kills, 1, f) == 1 &&
+                stub_give(m->stub, f) &&
+                (to_present || (recording_give(m->options->recording, f) && give_pasts(m, f)));
+
+    return f && fclose(f) == 0 && sent;
+}
+
+bool copied_receive(struct machine *m, const struct copied_link *c, bool is_present)
+{
+    int fd = -1, end = dup(c->far);
+    FILE *f = end >= 0 ? fdopen(end, "r") : NULL;
+    bool received = f && receive_descriptors(m, end, &fd);
+
+    if (f)
+        setvbuf(f, NULL, _IONBF, 0); /* nothing of what a later process gets */
+    received = received && fread(&m->gdb_kills, sizeof m->gdb_kills, 1, f) == 1 && stub_take(m->stub, fd, f) &&
+               (is_present || (recording_take(m->options->recording, f) && take_pasts(m, f)));
+    if (f)
+        fclose(f);
+    return received;
+}

@@ -1,0 +1,43 @@
+/*
+ * What a copy of the process that runs a machine is given (checkpoints.h): memory and images of its own, and what other
+ * processes have learned since it was made.
+ */
+#pragma once
+
+#include "emu/base/memory_file.h"
+#include "emu/state/machine_data.h"
+
+struct copied_memory { /* what a copy would share */
+    struct memory_file ram, control;
+    off_t traced; /* bytes of the trace's file; -1: there is none */
+};
+
+/* Returns false if a copy cannot leave alone what the run writes as it goes on. */
+bool copied_is_possible(const struct machine *m);
+/* Finds where all that is; before the copy is made. Returns 0 or an errno. */
+int copied_find(const struct machine *m, struct copied_memory *memory);
+/* In the copy: makes them its own, and the drives' images. The original must not run meanwhile. Returns 0 or an
+ * errno. */
+int copied_own(struct machine *m, const struct copied_memory *memory);
+/* In a copy that goes on: lets the trace go on from where it was; but if another process has come further, it is that
+ * one's, and not written here. Returns 0 or an errno. */
+int copied_trace(const struct machine *m, const struct copied_memory *memory);
+/* How much memory it takes. */
+uint64_t copied_bytes(const struct machine *m);
+
+struct copied_link { /* a pair of sockets, which all copies have */
+    int near, far;   /* ends of the process that runs the machine, and of the others */
+};
+
+bool copied_open(struct copied_link *c);
+void copied_close(const struct copied_link *c);
+
+/* Answers the process that runs the machine. If that fails, this one ends. */
+void copied_answer(const struct copied_link *c, int32_t what);
+/* Waits for what that process, or a copy that it makes, answers. -1: it has ended. */
+int32_t copied_await_answer(const struct copied_link *c, pid_t pid);
+
+/* Send what the debugger knows, and gdb's connection, and receive it in the process that runs the machine next; and what
+ * is known of the run, unless that is the one that has come furthest, and knows more. Return false if that fails. */
+bool copied_send(const struct machine *m, const struct copied_link *c, bool to_present);
+bool copied_receive(struct machine *m, const struct copied_link *c, bool is_present);
