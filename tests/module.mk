@@ -5,7 +5,7 @@ SHELL_TESTS += tests/house/test_run.sh tests/house/test_house.sh tests/house/tes
     tests/house/test_figures.sh tests/docs/test_pages.sh
 SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh tests/machine/test_core.sh \
     tests/machine/test_inside.sh tests/machine/test_record.sh tests/machine/test_record_boot.sh \
-    tests/machine/test_travel.sh tests/machine/test_travel_run.sh
+    tests/machine/test_travel.sh tests/machine/test_travel_run.sh tests/machine/test_checkpoints.sh
 
 # What is added to PROGRAMS from here on is for tests and measurements, and not part of `all` (see GUEST_PROGRAMS)
 PRODUCT := $(PROGRAMS)

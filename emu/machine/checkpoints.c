@@ -18,8 +18,8 @@
 #include "emu/qemu/process_copy.h"
 #include "emu/watch/debugger.h"
 
-#define INTERVAL_NS (200 * HOST_NS_PER_MS) /* of processor time, between two checkpoints */
-#define STEP_LEAST  20000u                 /* cycles between two looks */
+#define INTERVAL_MS 200u   /* of processor time, between two checkpoints */
+#define STEP_LEAST  20000u /* cycles between two looks */
 #define STEP_MOST   (1ull << 40)
 #define TRANSFER_S  10 /* of the host: another process that says nothing for so long has failed */
 
@@ -29,7 +29,7 @@ struct checkpoints {
     uint64_t way_ns;   /* processor time from the start of the run to the last look, */
     uint64_t clock_ns; /* when this thread's clock was this, */
     uint64_t made_ns;  /* and to the checkpoint before it */
-    uint64_t most_bytes;
+    uint64_t most_bytes, interval_ns;
     bool off; /* no more can be made */
 };
 
@@ -122,9 +122,20 @@ static void drop(struct inside_copy *c)
     kill(c->pid, SIGKILL);
 }
 
+/* For tests, NCUBE_CHECKPOINTS gives it, in ms. */
+static uint64_t interval_ns(void)
+{
+    const char *text = getenv("NCUBE_CHECKPOINTS");
+    unsigned ms = INTERVAL_MS;
+
+    if (text && sscanf(text, "%u", &ms) < 1)
+        ms = INTERVAL_MS;
+    return (uint64_t)ms * HOST_NS_PER_MS;
+}
+
 /* Returns the one whose neighbours are closest to each other, compared with how far back it is; not the first, and not
  * the last before the present one. NULL: there are no more. */
-static struct inside_copy *find_closest(uint64_t now_ns)
+static struct inside_copy *find_closest(uint64_t now_ns, uint64_t interval_ns)
 {
     struct inside_copy *closest = NULL;
     double least = 0;
@@ -146,7 +157,7 @@ static struct inside_copy *find_closest(uint64_t now_ns)
                 after_ns = other->way_ns;
         }
         uint64_t back_ns = now_ns > c->way_ns ? now_ns - c->way_ns : c->way_ns - now_ns;
-        double measure = (double)(after_ns - before_ns) / ((double)back_ns + INTERVAL_NS);
+        double measure = (double)(after_ns - before_ns) / ((double)back_ns + (double)interval_ns + 1);
         if (!closest || measure < least) {
             closest = c;
             least = measure;
@@ -180,7 +191,7 @@ static struct inside_copy *make_room(const struct checkpoints *c, uint64_t bytes
     bool full = !free, fits;
 
     while (!(fits = taken_bytes() + bytes <= c->most_bytes) || full) {
-        closest = find_closest(c->way_ns);
+        closest = find_closest(c->way_ns, c->interval_ns);
         if (!closest)
             break;
         drop(closest);
@@ -250,7 +261,8 @@ void checkpoints_begin(struct machine *m)
     *m->checkpoints = (struct checkpoints){.link = link,
                                            .next_cycles = STEP_LEAST,
                                            .step_cycles = STEP_LEAST,
-                                           .most_bytes = (uint64_t)m->options->gdb_memory << 20};
+                                           .most_bytes = (uint64_t)m->options->gdb_memory << 20,
+                                           .interval_ns = interval_ns()};
     begin_clock(m->checkpoints);
     make(m, 0);
 }
@@ -346,14 +358,14 @@ void checkpoints_look(struct machine *m, bool stuck)
         return;
     uint64_t ran_ns = go_clock(c), cycles = sched_now(m->sched);
 
-    if (ran_ns < INTERVAL_NS / 8 && c->step_cycles < STEP_MOST)
+    if (ran_ns < c->interval_ns / 8 && c->step_cycles < STEP_MOST)
         c->step_cycles *= 2;
-    else if (ran_ns > INTERVAL_NS / 4 && c->step_cycles > STEP_LEAST)
+    else if (ran_ns > c->interval_ns / 4 && c->step_cycles > STEP_LEAST)
         c->step_cycles /= 2;
     c->next_cycles = cycles + c->step_cycles;
-    if (c->way_ns < c->made_ns + INTERVAL_NS || !stub_may_be_copied(m->stub))
+    if (c->way_ns < c->made_ns + c->interval_ns || !stub_may_be_copied(m->stub))
         return;
-    if (is_known(cycles, c->way_ns - INTERVAL_NS, c->way_ns))
+    if (is_known(cycles, c->way_ns > c->interval_ns ? c->way_ns - c->interval_ns : 0, c->way_ns))
         c->made_ns = c->way_ns;
     else
         make(m, cycles);

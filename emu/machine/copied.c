@@ -204,7 +204,8 @@ static bool send_descriptors(const struct machine *m, int socket)
 {
     const int *list;
     size_t n = recording_descriptors(m->options->recording, &list);
-    bool sent = send_descriptor(socket, stub_connection(m->stub)) && send(socket, &n, sizeof n, MSG_NOSIGNAL) == sizeof n;
+    bool sent =
+        send_descriptor(socket, stub_connection(m->stub)) && send(socket, &n, sizeof n, MSG_NOSIGNAL) == sizeof n;
 
     for (size_t i = 0; i < n && sent; i++)
         sent = send_descriptor(socket, list[i]);
@@ -250,8 +251,7 @@ bool copied_send(const struct machine *m, const struct copied_link *c, bool to_p
     int end = dup(c->near);
     FILE *f = end >= 0 ? fdopen(end, "w") : NULL;
     bool sent = f && send_descriptors(m, end) && fwrite(&m->gdb_kills, sizeof m->gdb_kills, 1, f) == 1 &&
-                stub_give(m->stub, f) &&
-                (to_present || (recording_give(m->options->recording, f) && give_pasts(m, f)));
+                stub_give(m->stub, f) && (to_present || (recording_give(m->options->recording, f) && give_pasts(m, f)));
 
     return f && fclose(f) == 0 && sent;
 }

@@ -1,0 +1,219 @@
+#!/bin/bash
+# Backwards in gdb from checkpoints: what gdb prints is what it prints without any, where each pass executes the run
+# from its beginning, for commands that are drawn; and whatever process is killed, nothing is left. BUILD is the
+# argument; SEED chooses the commands.
+set -u
+. "$(dirname "$0")/../shell.sh"
+. "$(dirname "$0")/gdb.sh"
+
+begin_suite "checkpoints" "$1"
+if [ ! -e "$build/lib/ncube.so" ]; then
+    skip "checkpoints" "this build has no ncube inside of QEMU"
+    finish
+fi
+SEED=${SEED:-${TESTS_DRAW:-1}}
+[ "$SEED" = all ] && SEED=1
+RANDOM=$((SEED % 32768))
+
+# Three of four nodes compute and pass a sum on; node 0 reads lines, and writes to a volume.
+cat >ring.c <<'END'
+#include <nself.h>
+#include <stdio.h>
+#include <stdlib.h>
+volatile long total, turns;
+__attribute__((noinline)) void turn(int n)
+{
+    turns = n;
+}
+int main(int argc, char **argv)
+{
+    int node, process, host, dim, nodes = 3, last = atoi(argv[1]);
+    char line[40];
+
+    whoami(&node, &process, &host, &dim);
+    for (int i = 1; i <= last && node < nodes; i++) {
+        int from = -1, type = 7;
+        long sum = i;
+
+        for (volatile int k = 0; k < 700 * (node + 1); k++)
+            ;
+        if (node == 0 && argc > 2 && i % 25 == 0) {
+            FILE *volume = fopen("//df00/log", "a");
+            if (fgets(line, sizeof line, stdin))
+                fprintf(volume, "%d %s", i, line);
+            printf("%d\n", i);
+            if (fclose(volume) != 0)
+                return 3;
+        }
+        nwrite((char *)&sum, sizeof sum, (node + 1) % nodes, 7, NULL);
+        nread((char *)&sum, sizeof sum, &from, &type, NULL);
+        total += sum * (node + 1);
+        turn(i);
+    }
+    if (node == 2)
+        __builtin_trap();
+    return 0;
+}
+END
+"$build/bin/ncc" -g -O1 -o ring ring.c || exit 1
+debugged=./ring
+cat >m.conf <<'END'
+dim = 2;
+front_end = { si = 0; };
+boards = ( { number = 0; io_nodes = (
+    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
+END
+"$ncube" disk create -m m.conf 8M >/dev/null || exit 1
+cp df00.img new.img
+seq 100 120 >lines
+
+# draw N: the commands of a session, in `commands`
+draw() {
+    local all=('reverse-stepi' 'stepi' 'reverse-continue' 'reverse-continue' 'continue' 'info registers'
+        'print total' 'monitor origin' 'reverse-next' 'reverse-finish' 'info threads' 'thread 1' 'thread 2'
+        'thread 3' 'print turns' 'monitor time' 'reverse-step' 'delete') i
+    commands=('set confirm off')
+    for ((i = 0; i < $1; i++)); do
+        case $((RANDOM % 6)) in
+        0) commands+=("break turn if n == $((RANDOM % 100 + 1))") ;;
+        1) commands+=("break turn if n % $((RANDOM % 30 + 20)) == 0 && \$_thread == $((RANDOM % 3 + 1))") ;;
+        2) commands+=("monitor goto 0.0$((RANDOM % 9))$((RANDOM % 10))" "continue") ;;
+        *) commands+=("${all[RANDOM % ${#all[@]}]}") ;;
+        esac
+    done
+    commands+=('delete' 'reverse-continue' 'info registers pc' 'continue')
+}
+
+printed() { # what does not depend on how it was found
+    grep -v -e 'Reading ' -e "$port" -e '^#0 .* in ?? ()$' gdb.out
+}
+
+session() { # MILLISECONDS OPTION... COMMAND-OF-NCUBE WORD...: in printed.MILLISECONDS and status.MILLISECONDS
+    local ms=$1
+    shift
+    export NCUBE_CHECKPOINTS=$ms
+    begin_gdb "$@"
+    unset NCUBE_CHECKPOINTS
+    gdb "${commands[@]}"
+    wait "$run"
+    echo $? >"status.$ms"
+    printed >"printed.$ms"
+}
+
+no_process_is_left() { # NAME
+    local left i
+    for ((i = 0; i < 200; i++)); do
+        left=$(pgrep -f "$build/lib/ncube.so" | while read -r p; do
+            [ "$(readlink "/proc/$p/cwd")" = "$scratch" ] && echo "$p"
+        done)
+        [ -z "$left" ] && break
+        sleep 0.05
+    done
+    same "$1: no process is left" "" "$left"
+}
+
+# ---- Commands that are drawn, on recordings
+
+record() { # WORD...
+    cp new.img df00.img
+    "$ncube" run --record=run.ncr "$@" <lines >recorded.out 2>recorded.err
+}
+
+compare() { # NAME
+    same "$1: status" "$(cat status.other)" "$(cat status.0)"
+    cmp -s printed.other printed.0 || diff printed.other printed.0 | head -20
+    check "$1: gdb prints the same (SEED=$SEED)" cmp printed.other printed.0
+    no_process_is_left "$1"
+}
+
+for round in 1 2; do
+    record -d 2 ./ring $((RANDOM % 60 + 60))
+    draw 14
+    session other replay --gdb --gdb-memory=0 run.ncr
+    session 0 replay --gdb run.ncr
+    compare "a recording, $round"
+done
+record -m m.conf -d 2 ./ring 110 files
+draw 10
+session other replay --gdb --gdb-memory=0 run.ncr
+session 0 replay --gdb --trace=replayed.trace run.ncr
+compare "with a volume"
+
+# ---- In a run: all that is outside is as after a run without gdb
+
+cp new.img df00.img
+"$ncube" run -m m.conf -d 2 --trace=plain.trace ./ring 110 files <lines >plain.out 2>plain.err
+cp df00.img plain.img
+for ms in 0 1000000; do
+    draw 6
+    cp new.img df00.img
+    input=lines
+    session $ms run --gdb --trace=run.trace -m m.conf -d 2 ./ring 110 files
+    status=$(cat status.$ms)
+    [ "$status" -eq 1 ] || sed 's/^/    /' gdb.out run.err
+    same "in a run, every $ms ms: status" 1 "$status"
+    same "in a run, every $ms ms: output" "$(cat plain.out)" "$(cat run.out)"
+    check "in a run, every $ms ms: volume" cmp plain.img df00.img
+    check "in a run, every $ms ms: trace" cmp plain.trace run.trace
+    no_process_is_left "in a run, every $ms ms"
+done
+input=/dev/null
+
+# ---- Processes that are killed
+
+copies() { # those of the run's machine
+    pgrep -P "$(pgrep -P "$run")"
+}
+
+several() { # N: there are as many
+    [ "$(copies | wc -l)" -ge "$1" ]
+}
+
+begin_kill() { # begins a replay, gdb at its end
+    export NCUBE_CHECKPOINTS=0
+    begin_gdb replay --gdb run.ncr
+    unset NCUBE_CHECKPOINTS
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    ask '?' >/dev/null
+    await several 3
+}
+
+record -d 2 ./ring 100
+begin_kill
+kill -KILL "$(pgrep -P "$run")"
+wait "$run"
+same "ncube is killed: status" 137 $?
+exec 3>&-
+no_process_is_left "ncube is killed"
+
+begin_kill
+first=$(copies | head -n 1)
+kill -KILL "$first"
+wait "$run"
+same "the process that runs the machine is killed: status" 1 $?
+check "a line says so" grep -q '^ncube: cabinet 0: .* was ended by signal 9' run.err
+exec 3>&-
+no_process_is_left "the process that runs the machine is killed"
+
+begin_kill
+for copy in $(copies | tail -n +2); do
+    kill -KILL "$copy"
+done
+same "the checkpoints are killed: gdb goes back" "T05" "$(ask bs | cut -c 1-3)"
+ask k >/dev/null
+wait "$run"
+exec 3>&-
+no_process_is_left "the checkpoints are killed"
+
+begin_kill
+for ((i = 0; i < 5; i++)); do
+    ask bs >/dev/null
+    ask bc >/dev/null
+done
+kill -TERM "$(pgrep -P "$run")"
+wait "$run"
+same "SIGTERM, after going back: status" 143 $?
+exec 3>&-
+no_process_is_left "SIGTERM"
+
+finish
