@@ -15,7 +15,6 @@
 
 #include "emu/base/signals.h"
 #include "emu/debug/stub.h"
-#include "emu/model/disk_past.h"
 
 #define TRANSFER_S 10 /* of the host: another process that says nothing for so long has failed */
 
@@ -74,21 +73,6 @@ int copied_trace(const struct machine *m, const struct copied_memory *s)
     return error;
 }
 
-/* What a kept run's image had before is in its past. */
-static int own_image(const struct disk *d)
-{
-    struct disk_past *past = disk_past_of(d);
-
-    return past ? disk_past_own(past) : memory_file_own(&(struct memory_file){.fd = disk_image(d)});
-}
-
-static uint64_t image_bytes(const struct disk *d)
-{
-    const struct disk_past *past = disk_past_of(d);
-
-    return past ? disk_past_bytes(past) : memory_file_bytes(disk_image(d));
-}
-
 static uint32_t drives(const struct machine *m)
 {
     return m->config.topo.n_io * DRIVE_MAX;
@@ -100,7 +84,7 @@ static int own_images(const struct machine *m)
 
     for (uint32_t i = 0; i < drives(m) && error == 0; i++)
         if (m->disk[i])
-            error = own_image(m->disk[i]);
+            error = disk_own(m->disk[i]);
     return error;
 }
 
@@ -122,7 +106,7 @@ uint64_t copied_bytes(const struct machine *m)
     uint64_t bytes = memory_file_bytes(m->cabinet[0].ram_fd) + memory_file_bytes(m->harts.fd);
 
     for (uint32_t i = 0; i < drives(m); i++)
-        bytes += m->disk[i] ? image_bytes(m->disk[i]) : 0;
+        bytes += m->disk[i] ? disk_own_bytes(m->disk[i]) : 0;
     return bytes;
 }
 
@@ -231,8 +215,8 @@ static bool give_pasts(const struct machine *m, FILE *to)
     bool given = true;
 
     for (uint32_t i = 0; i < drives(m) && given; i++)
-        if (m->disk[i] && disk_past_of(m->disk[i]))
-            given = disk_past_give(disk_past_of(m->disk[i]), to);
+        if (m->disk[i])
+            given = disk_give(m->disk[i], to);
     return given;
 }
 
@@ -241,8 +225,8 @@ static bool take_pasts(const struct machine *m, FILE *from)
     bool taken = true;
 
     for (uint32_t i = 0; i < drives(m) && taken; i++)
-        if (m->disk[i] && disk_past_of(m->disk[i]))
-            taken = disk_past_take(disk_past_of(m->disk[i]), from);
+        if (m->disk[i])
+            taken = disk_take(m->disk[i], from);
     return taken;
 }
 

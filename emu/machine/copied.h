@@ -37,7 +37,8 @@ void copied_answer(const struct copied_link *c, int32_t what);
 /* Waits for what that process, or a copy that it makes, answers. -1: it has ended. */
 int32_t copied_await_answer(const struct copied_link *c, pid_t pid);
 
-/* Send what the debugger knows, and gdb's connection, and receive it in the process that runs the machine next; and what
- * is known of the run, unless that is the one that has come furthest, and knows more. Return false if that fails. */
+/* Send what the debugger knows, and gdb's connection, and receive it in the process that runs the machine next; and
+ * what is known of the run, unless that is the one that has come furthest, and knows more. Return false if that
+ * fails. */
 bool copied_send(const struct machine *m, const struct copied_link *c, bool to_present);
 bool copied_receive(struct machine *m, const struct copied_link *c, bool is_present);

@@ -38,6 +38,7 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
+#include "emu/base/memory_file.h"
 #include "emu/model/disk_past.h"
 #include "vertex/contract/machine.h"
 
@@ -346,9 +347,25 @@ int disk_image(const struct disk *d)
     return d->fd;
 }
 
-struct disk_past *disk_past_of(const struct disk *d)
+/* What a kept run's image had before is in its past. */
+int disk_own(struct disk *d)
 {
-    return d->past;
+    return d->past ? disk_past_own(d->past) : memory_file_own(&(struct memory_file){.fd = d->fd});
+}
+
+uint64_t disk_own_bytes(const struct disk *d)
+{
+    return d->past ? disk_past_bytes(d->past) : memory_file_bytes(d->fd);
+}
+
+bool disk_give(const struct disk *d, FILE *to)
+{
+    return !d->past || disk_past_give(d->past, to);
+}
+
+bool disk_take(struct disk *d, FILE *from)
+{
+    return !d->past || disk_past_take(d->past, from);
 }
 
 static bool fail(char *error, size_t error_bytes, const char *image, const char *format, ...)

@@ -45,8 +45,14 @@ struct disk *disk_open_held(struct recorded_calls *calls, const struct disk_mode
 void disk_record(struct disk *d, struct recorded_calls *calls);
 /* Returns the image's descriptor, which stays the drive's. */
 int disk_image(const struct disk *d);
-/* What it was before, in a run that is kept; else NULL. */
-struct disk_past *disk_past_of(const struct disk *d);
+
+/* In a copy of this process: gives the drive an image of its own, which is a file in memory; of a run that is kept,
+ * what it writes again. Returns 0 or an errno. disk_own_bytes: of memory. Write for a copy what is known of its past,
+ * and read that there; false if that fails. */
+int disk_own(struct disk *d);
+uint64_t disk_own_bytes(const struct disk *d);
+bool disk_give(const struct disk *d, FILE *to);
+bool disk_take(struct disk *d, FILE *from);
 /* Closes the image and frees the disk. NULL is allowed. */
 void disk_close(struct disk *d);
 /* Returns the number of sectors of the image. */
