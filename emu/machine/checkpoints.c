@@ -217,6 +217,7 @@ static void make(struct machine *m, uint64_t cycles)
     if (!place)
         return;
     fflush(NULL);
+    copied_mark(m);
     if (process_await_rest() != 0 || copied_find(m, &shared) != 0) {
         turn_off(c);
         return;
@@ -283,13 +284,9 @@ static bool is_kept(const struct machine *m)
     return recording_is_kept(m->options->recording);
 }
 
-/* While a machine with volumes goes on with the host, their images have only what is now. */
 static bool may_look(const struct machine *m)
 {
-    const struct checkpoints *c = m->checkpoints;
-    bool images_change = is_kept(m) && !m->behind && m->config.topo.n_io > 0;
-
-    return !c->off && !images_change && stub_may_pause(m->stub);
+    return !m->checkpoints->off && stub_may_pause(m->stub);
 }
 
 /* Nobody but the process that waits there goes on from there. */

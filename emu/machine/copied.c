@@ -101,6 +101,13 @@ int copied_own(struct machine *m, const struct copied_memory *s)
     return error;
 }
 
+void copied_mark(struct machine *m)
+{
+    for (uint32_t i = 0; i < drives(m) && !m->behind; i++)
+        if (m->disk[i])
+            disk_mark(m->disk[i]);
+}
+
 uint64_t copied_bytes(const struct machine *m)
 {
     uint64_t bytes = memory_file_bytes(m->cabinet[0].ram_fd) + memory_file_bytes(m->harts.fd);

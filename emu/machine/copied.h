@@ -22,6 +22,8 @@ int copied_own(struct machine *m, const struct copied_memory *memory);
 /* In a copy that goes on: lets the trace go on from where it was; but if another process has come further, it is that
  * one's, and not written here. Returns 0 or an errno. */
 int copied_trace(const struct machine *m, const struct copied_memory *memory);
+/* Before a copy is made of the process that has come furthest. */
+void copied_mark(struct machine *m);
 /* How much memory it takes. */
 uint64_t copied_bytes(const struct machine *m);
 

@@ -358,6 +358,12 @@ uint64_t disk_own_bytes(const struct disk *d)
     return d->past ? disk_past_bytes(d->past) : memory_file_bytes(d->fd);
 }
 
+void disk_mark(struct disk *d)
+{
+    if (d->past)
+        disk_past_mark(d->past);
+}
+
 bool disk_give(const struct disk *d, FILE *to)
 {
     return !d->past || disk_past_give(d->past, to);

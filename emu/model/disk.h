@@ -53,6 +53,8 @@ int disk_own(struct disk *d);
 uint64_t disk_own_bytes(const struct disk *d);
 bool disk_give(const struct disk *d, FILE *to);
 bool disk_take(struct disk *d, FILE *from);
+/* Of a kept run that comes further, a copy is about to be made: its image is to be as it is now. */
+void disk_mark(struct disk *d);
 /* Closes the image and frees the disk. NULL is allowed. */
 void disk_close(struct disk *d);
 /* Returns the number of sectors of the image. */

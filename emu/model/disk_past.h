@@ -2,13 +2,13 @@
  * What a drive's image was while another machine writes the same blocks once more, because gdb goes back in the run.
  * The image has what the furthest machine has written, and is left alone until a machine has come as far as that.
  *
- *   read     of what this machine has written:  from `again`
- *            of what the image had before:      from `before`
- *            else                               from the image
- *   write                                       to `again`
+ *   read     of what this machine has written:               that
+ *            of what has been overwritten since the mark:    what was there before
+ *            else                                            from the image
+ *   write                                                    not to the image
  *
- * Both are sparse files in memory, as large as the image; a bit for each sector says which ones they have. It belongs
- * to the recording of the run (recording.h), which counts its memory.
+ * The mark is the begin of the run; or, in a copy of the process (emu/machine/checkpoints.h), when that was made. Both
+ * are files in memory. It belongs to the recording of the run (recording.h), which counts its memory.
  */
 #pragma once
 
@@ -29,7 +29,9 @@ void disk_past_free(void *past);
 int disk_past_image(const struct disk_past *p);
 /* Another machine begins the run. */
 void disk_past_repeat(struct disk_past *p);
-/* Keeps what the image has there, which is about to be overwritten for the first time. */
+/* A copy of the process is about to be made, while the machine writes to the image: that is to be kept as it is now. */
+void disk_past_mark(struct disk_past *p);
+/* Keeps what the image has there, which is about to be overwritten, unless it has been since the mark. */
 void disk_past_save(struct disk_past *p, uint64_t sector, uint32_t sectors);
 /* In a copy of this process: what it writes again is its own. Returns 0 or an errno. disk_past_bytes: of memory, for
  * that. Write for a copy which sectors have been kept since, and read that there; false if that fails. */
