@@ -191,15 +191,28 @@ static bool looks_closer(struct stub *s, enum command_result result)
     return true;
 }
 
+/* Before gdb continues from a breakpoint, it lets the node alone execute its instruction; a stop of another node would
+ * not be the end of that. */
+static bool all_run(const struct stub *s)
+{
+    uint32_t nodes = s->target.ops->nodes(s->target.ctx);
+
+    for (uint32_t node = 0; node < nodes; node++)
+        if (s->session.go[node].how != TARGET_RUN)
+            return false;
+    return true;
+}
+
 static void execute(struct stub *s)
 {
     enum command_result result = command_execute(&s->session);
+    bool goes = (result == COMMAND_GO && all_run(s)) || result == COMMAND_GO_BACK;
 
     if (looks_closer(s, result))
         return;
     if (result == COMMAND_ANSWERED || result == COMMAND_DETACHED)
         serving_send(s);
-    if (s->travel.wish != WISH_NONE && (result == COMMAND_GO || result == COMMAND_GO_BACK))
+    if (s->travel.wish != WISH_NONE && goes)
         go_to_wish(s);
     else if (result == COMMAND_FIND_HITS)
         find_hits(s);

@@ -98,6 +98,7 @@ session() { # MILLISECONDS OPTION... COMMAND-OF-NCUBE WORD...: in printed.MILLIS
     wait "$run"
     echo $? >"status.$ms"
     printed >"printed.$ms"
+    check "gdb lives" [ "$(grep -c 'internal-error' gdb.out)" -eq 0 ]
 }
 
 no_process_is_left() { # NAME
