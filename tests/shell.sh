@@ -40,6 +40,12 @@ await() {
     check "awaited for a minute" "$@"
 }
 
+# patience SECONDS: how long to wait for what takes at most so long on a host that does nothing else: ten times that
+# where suites run beside this one (run.sh -j).
+patience() {
+    echo $(($1 * (${TESTS_BESIDE:+9} + 1)))
+}
+
 # status NAME EXPECTED COMMAND...: its exit status; output goes to out and err.
 status() {
     local name=$1 expected=$2

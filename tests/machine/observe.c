@@ -159,6 +159,27 @@ struct observed observe_replay_of(const char *ncube, const char *recording, cons
     return replay(ncube, recording, option, false);
 }
 
+/* Leaves ncube's lines, and those that are set in behind them. Open MPI, which has started the racks, may write others
+ * at any time. */
+static void keep_own_lines(char *err)
+{
+    bool own = false;
+    char *to = err;
+
+    for (char *line = err, *next; *line; line = next) {
+        size_t n = strcspn(line, "\n");
+
+        next = line + n + (line[n] == '\n');
+        own =
+            strncmp(line, "ncube: ", 7) == 0 || strncmp(line, "node ", 5) == 0 || (own && strncmp(line, "  ", 2) == 0);
+        if (own) {
+            memmove(to, line, (size_t)(next - line));
+            to += next - line;
+        }
+    }
+    *to = '\0';
+}
+
 struct observed observe(struct ncube_run r, disturb_fn disturb)
 {
     char *folder = folder_new(), *trace = format("%s/trace", folder), *stats = format("%s/stats", folder);
@@ -170,6 +191,8 @@ struct observed observe(struct ncube_run r, disturb_fn disturb)
         disturb(&c);
     struct observed seen = observe_end(&c, folder, "trace", r.may_fail);
     seen.stats = read_stats(folder);
+    if (seen.err && r.ncube && strstr(r.ncube, "racks"))
+        keep_own_lines(seen.err);
     free(stats);
     free(trace);
     folder_remove(folder);
