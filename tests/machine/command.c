@@ -25,6 +25,7 @@
 
 #define LIMIT_MS  60000
 #define POLL_MS   5
+#define BEAT_MS   20
 #define ROUND_MS  1000
 #define QEMU_COMM "qemu-system-ris" /* as the kernel cuts it */
 
@@ -162,6 +163,22 @@ void command_await_lines(const struct command *c, size_t lines)
 
         seen = count_lines(text);
         free(text);
+    }
+}
+
+void command_await_heartbeat(const struct command *c, const char *text)
+{
+    bool said = false;
+    size_t before, bytes;
+
+    free(read_content(c->err_fd, &before));
+    for (int waited_ms = 0; !said; waited_ms += BEAT_MS) {
+        kill(c->pid, SIGUSR1);
+        bool ended = command_ends_within(c, BEAT_MS);
+        char *err = read_content(c->err_fd, &bytes);
+        said = strstr(err + before, text) != NULL;
+        cr_assert(said || (!ended && waited_ms < LIMIT_MS), "no heartbeat with '%s': %s", text, err);
+        free(err);
     }
 }
 

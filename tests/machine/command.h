@@ -63,6 +63,10 @@ bool command_ends_within(const struct command *c, int limit_ms);
 /* Waits until it has written so many lines to its standard output, or has ended. */
 void command_await_lines(const struct command *c, size_t lines);
 
+/* Asks an ncube that runs a program, or a machine that is up, for heartbeats until a new one has this text. Fails the
+ * test if none has it within a minute. */
+void command_await_heartbeat(const struct command *c, const char *text);
+
 /* The living processes that descend from a command, itself included: at most `most` ids into pid. Returns how many. */
 size_t command_processes(const struct command *c, pid_t *pid, size_t most);
 

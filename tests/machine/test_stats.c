@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,21 +337,6 @@ Test(stats, the_heartbeat_tells_how_far_a_node_is_that_only_computes)
     outcome_free(&o);
 }
 
-/* Asks for heartbeats until one of them says this; the caller frees what the command has written to its standard
- * error. */
-static char *ask_until(const struct command *c, const char *what)
-{
-    char text[4096] = "";
-
-    for (int i = 0; i < 100 && strstr(text, what) == NULL; i++) {
-        kill(c->pid, SIGUSR1);
-        poll(NULL, 0, 20);
-        ssize_t n = pread(c->err_fd, text, sizeof text - 1, 0);
-        text[n > 0 ? n : 0] = '\0';
-    }
-    return strdup(text);
-}
-
 Test(stats, a_signal_asks_for_a_heartbeat_also_while_the_program_waits_for_input)
 {
     int ends[2];
@@ -363,13 +347,12 @@ Test(stats, a_signal_asks_for_a_heartbeat_also_while_the_program_waits_for_input
     close(ends[0]);
     cr_assert_eq(write(ends[1], "one\n", 4), 4);
     command_await_lines(&c, 1);
-    char *err = ask_until(&c, "waits for the program's standard input");
-    cr_expect(strstr(err, "virtual time ") && strstr(err, "waits for the program's standard input"), "%s", err);
+    command_await_heartbeat(&c, "waits for the program's standard input");
     cr_assert_eq(write(ends[1], "two\n", 4), 4);
     close(ends[1]);
     struct outcome o = command_wait(&c);
     cr_expect_eq(o.status, 0);
     cr_expect(strncmp(o.out, "one\ntwo\n", 8) == 0, "%s", o.out);
-    free(err);
+    cr_expect_not_null(strstr(o.err, "virtual time "), "%s", o.err);
     outcome_free(&o);
 }
