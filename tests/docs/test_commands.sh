@@ -40,7 +40,7 @@ run_page() {
         echo $? >../$page_n.status
         cd ..
         case $(<$page_n.command) in *\&) # it has said what is shown when that many lines are there
-            page_end=$((SECONDS + 20))
+            page_end=$((SECONDS + 60))
             until [ "$(wc -l <$page_n.output)" -ge "$(grep -vcx '[.][.][.]' $page_n.expected)" ] ||
                 [ $SECONDS -gt $page_end ]; do
                 sleep 0.02

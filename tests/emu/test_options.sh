@@ -15,7 +15,7 @@ echo "dim = 1;" >one.conf
 refused() {
     local name=$1 message=$2 printed said
     shift 2
-    status "$name" 2 timeout 10 "$@" </dev/null # what is not refused may boot a machine
+    status "$name" 2 timeout 60 "$@" </dev/null # what is not refused may boot a machine
     mapfile -t printed <out
     mapfile -t said <err
     same "$name: lines" "0 1" "${#printed[@]} ${#said[@]}"

@@ -218,8 +218,8 @@ for ((seed = 1; seed <= 40; seed++)); do # one byte is another: right, or one li
     part=$(printf '.meta\n.first\n.dir\n' | sed -n $((seed % 3 + 1))p)
     at=$((seed * 7919 % $(stat -c %s fuzz$part)))
     printf "\\x$(printf %x $((seed * 37 % 256)))" | dd of=fuzz$part bs=1 seek=$at conv=notrunc 2>/dev/null
-    timeout 20 "$ncube" star show fuzz >out 2>err &&
-        timeout 20 "$ncube" star cat fuzz $((seed * 5 % 101)) >/dev/null 2>>err
+    timeout 60 "$ncube" star show fuzz >out 2>err &&
+        timeout 60 "$ncube" star cat fuzz $((seed * 5 % 101)) >/dev/null 2>>err
     status=$?
     [ $status -le 1 ] && [ "$(wc -l <err)" -le 1 ] && continue
     same "$part, byte $at: status and lines" "0 or 1" "$status, $(wc -l <err)"

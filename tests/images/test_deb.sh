@@ -31,7 +31,7 @@ chmod +x tools/*
 (PATH=$scratch/tools:$PATH CHILD=$scratch/child exec "$clone/images/package.sh" begun) >out 2>err
 same "interrupted: status" 143 $?
 same "interrupted: nothing is left but the log" log "$(ls begun/deb)"
-check "interrupted: what it has started ends" timeout 10 sh -c \
+check "interrupted: what it has started ends" timeout 60 sh -c \
     'while grep -q "^State:.[^Z]" /proc/$(cat child)/status 2>/dev/null; do :; done'
 
 for tool in dpkg-buildpackage dh fakeroot; do

@@ -203,7 +203,7 @@ void booted_expect_descriptors(const struct booted *b, size_t most, const char *
 {
     size_t n;
 
-    for (int tries = 0; (n = booted_descriptors(b)) > most && tries < 500; tries++)
+    for (int tries = 0; (n = booted_descriptors(b)) > most && tries < 6000; tries++)
         poll(NULL, 0, 10);
     cr_expect_leq(n, most, "%s: %zu descriptors, not %zu", what, n, most);
 }

@@ -39,7 +39,7 @@ void xnc_must_pass(const struct booted *b, const struct ncube_run *r);
 
 /* How many descriptors the machine has open. */
 size_t booted_descriptors(const struct booted *b);
-/* Fails the test if they are more than `most` for 5 s: the machine frees a client shortly after it has ended. */
+/* Fails the test if they are more than `most` for a minute: the machine frees a client shortly after it has ended. */
 void booted_expect_descriptors(const struct booted *b, size_t most, const char *what);
 
 /* ncube down; expects it, and the machine, to end well and to leave nothing. */

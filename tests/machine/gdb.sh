@@ -75,7 +75,7 @@ begin_pass() {
     ncube_pid=$(pgrep -P "$run")
     before=$(cabinets "$ncube_pid")
     printf '$bc#c5' >&3
-    for ((i = 0; i < 600; i++)); do
+    for ((i = 0; i < 6000; i++)); do
         qemus=$(cabinets "$ncube_pid")
         [ -z "$qemus" ] || [ "$qemus" = "$before" ] || break
         sleep 0.01

@@ -345,7 +345,7 @@ static void expect_room(const struct booted *b, const char *what)
 {
     struct outcome o = {.status = 1};
 
-    for (int i = 0; i < 40 && o.status != 0; i++) {
+    for (int i = 0; i < 1200 && o.status != 0; i++) {
         outcome_free(&o);
         o = xnc_run(b, "", WORDS("-d2", "guest/neighbours", "answers"));
         pause_ms(o.status ? 50 : 0);

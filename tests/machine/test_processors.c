@@ -19,7 +19,7 @@
 TestSuite(processors, .timeout = 600);
 
 #define RUNS    4
-#define MOVE_MS 10000
+#define MOVE_MS 60000
 
 static bool can_test(void)
 {

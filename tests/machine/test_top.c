@@ -188,7 +188,7 @@ static bool terminal_await(struct terminal *t, size_t from, const char *text)
 {
     while (t->n + 1 < sizeof t->text && strstr(t->text + from, text) == NULL) {
         struct pollfd p = {.fd = t->fd, .events = POLLIN};
-        ssize_t got = poll(&p, 1, 10000) > 0 ? read(t->fd, t->text + t->n, sizeof t->text - 1 - t->n) : 0;
+        ssize_t got = poll(&p, 1, 60000) > 0 ? read(t->fd, t->text + t->n, sizeof t->text - 1 - t->n) : 0;
 
         if (got <= 0)
             return false;

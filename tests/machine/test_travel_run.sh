@@ -242,7 +242,7 @@ exec 3<>"/dev/tcp/127.0.0.1/$port"
 ask '?' >/dev/null
 printf '$c#63' >&3
 read -r -t 30 -N 1 <&3
-sleep 0.5
+await grep -qs 'sum 1' run.out
 printf '\3' >&3
 IFS= read -r -t 30 -d '#' reply <&3
 same "it stops" '$T02thread:' "${reply%[12];}"
