@@ -43,13 +43,15 @@ static void command_setup(struct racks *r, uint32_t rack)
 #define SETUP_MS      30000u
 #define SETUP_NODE_MS 20u
 
-/* Waits for a rack's answer in the start. A signal ends that, too. */
-static int await_answer(struct racks *r, uint32_t rack, uint64_t end_ms)
+#define LOOK_MS 50u
+
+/* Waits for a rack's answer in the start, and takes the time from *left_ms. A signal ends that, too. */
+static int await_answer(struct racks *r, uint32_t rack, uint32_t *left_ms)
 {
-    while (!ranks_await(rack + 1, WIRE_ANSWER, &r->answer, 50)) {
+    for (; !ranks_await(rack + 1, WIRE_ANSWER, &r->answer, LOOK_MS); *left_ms -= LOOK_MS) {
         if (signals_any() && signals_end())
             return -1;
-        if (host_ms() < end_ms)
+        if (*left_ms > LOOK_MS)
             continue;
         racks_lose_silent(r, rack);
         return machine_complain(r->m, "%s", r->why);
@@ -61,14 +63,14 @@ static int await_answer(struct racks *r, uint32_t rack, uint64_t end_ms)
 static int ask_hosts(struct racks *r)
 {
     struct wire_host *host = memory_new(r->n, sizeof *host);
-    uint64_t end_ms = host_ms() + SILENCE_MS;
+    uint32_t left_ms = SILENCE_MS;
     int status = 0;
 
     for (uint32_t k = 0; k < r->n; k++)
         wire_put(&r->rack[k].out, WIRE_ASK, 0, 0, NULL, 0);
     racks_send_all(r);
     for (uint32_t k = 0; k < r->n && status == 0; k++) {
-        status = await_answer(r, k, end_ms);
+        status = await_answer(r, k, &left_ms);
         if (status == 0)
             memcpy(&host[k], r->answer.bytes, r->answer.n < sizeof *host ? r->answer.n : sizeof *host);
     }
@@ -79,9 +81,9 @@ static int ask_hosts(struct racks *r)
 }
 
 /* Waits for a rack's answer to its setup: nothing, or a line. */
-static int await_setup(struct racks *r, uint32_t rack, uint64_t end_ms)
+static int await_setup(struct racks *r, uint32_t rack, uint32_t *left_ms)
 {
-    if (await_answer(r, rack, end_ms) != 0)
+    if (await_answer(r, rack, left_ms) != 0)
         return -1;
     if (r->answer.n == 0)
         return 0;
@@ -108,10 +110,10 @@ int racks_start(struct machine *m)
     for (uint32_t k = 0; k < r->n; k++)
         command_setup(r, k);
     racks_send_all(r);
-    uint64_t end_ms = host_ms() + SETUP_MS + SETUP_NODE_MS * m->nodes;
+    uint32_t left_ms = SETUP_MS + SETUP_NODE_MS * m->nodes;
     int status = 0;
     for (uint32_t k = 0; k < r->n && !r->failed; k++)
-        status |= await_setup(r, k, end_ms);
+        status |= await_setup(r, k, &left_ms);
     for (uint32_t slot = 0; slot < m->harts.count; slot++)
         harts_slot(&m->harts, slot)->stops = 1;
     return status;
@@ -137,19 +139,12 @@ void racks_stop(struct machine *m)
 #define END_MS      9000u
 #define END_NODE_MS 5u
 
-static uint64_t left_ms(uint64_t end_ms)
-{
-    uint64_t now_ms = host_ms();
-
-    return end_ms > now_ms ? end_ms - now_ms : 1;
-}
-
 /* MPI itself would wait for ever. */
-static void await_end(uint32_t rank, uint64_t end_ms)
+static void await_end(uint32_t rank)
 {
     struct wire w = {0};
 
-    if (!ranks_await(rank, WIRE_DONE, &w, (uint32_t)left_ms(end_ms))) {
+    if (!ranks_await(rank, WIRE_DONE, &w, END_MS + END_NODE_MS * nodes)) {
         fprintf(stderr, "ncube: rack %u (%s) does not end\n", rank, ranks_host(rank));
         ranks_abort();
     }
@@ -166,7 +161,6 @@ void racks_end(void)
         wire_put(&out, WIRE_END, 0, 1, NULL, 0);
         ranks_send(rank, WIRE_COMMANDS, &out);
     }
-    uint64_t end_ms = host_ms() + END_MS + END_NODE_MS * nodes;
     for (uint32_t rank = 1; rank < ranks_count(); rank++)
-        await_end(rank, end_ms);
+        await_end(rank);
 }

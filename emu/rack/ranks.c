@@ -369,13 +369,21 @@ void ranks_rest(uint64_t *since_ns, int fd)
     nanosleep(&(struct timespec){.tv_nsec = (long)(ns < REST_MOST_NS ? ns : REST_MOST_NS)}, NULL);
 }
 
+/* Between two looks of a wait lie some ms. If there are more, this process has been held up, and so may be those for
+ * which it waits: they have the same host, or one that was suspended with it. */
+#define HELD_UP_MS 100u
+
 bool ranks_await(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t limit_ms)
 {
-    uint64_t end_ms = host_ms() + limit_ms, since_ns = 0;
+    uint64_t looked_ms = host_ms(), waited_ms = 0, since_ns = 0;
 
     while (!ranks_poll(from, tag, w, NULL)) {
-        if (host_ms() >= end_ms)
+        uint64_t now_ms = host_ms(), passed_ms = now_ms - looked_ms;
+
+        waited_ms += passed_ms < HELD_UP_MS ? passed_ms : HELD_UP_MS;
+        if (waited_ms >= limit_ms)
             return false;
+        looked_ms = now_ms;
         ranks_rest(&since_ns, -1);
     }
     return true;

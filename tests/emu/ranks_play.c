@@ -2,9 +2,11 @@
  * The messages of ncube-mpi's processes (emu/rack/ranks.h), by three of them. Prints "right" for each part; exit status
  * 1 if something is not.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
@@ -15,6 +17,9 @@
 #define RESTS    15u
 #define DELAYED  10u
 #define DELAY_MS 300u
+#define TRIES    20u
+#define STOP_MS  4000u
+#define AFTER_MS 200u
 #define COMES_US 1000000u
 #define REST_NS  5000000u /* a process that sleeps although its message has come sleeps 10 ms */
 
@@ -103,8 +108,8 @@ static void play_rest(void)
     must(ns[RESTS / 2] < REST_NS, "it sleeps although a message has come");
 }
 
-/* A delay holds all messages at the same time, as a network does: several take no longer than one. There, and back. */
-static void play_delay(void)
+/* Messages to rank 1 and back, all of which are late. Returns in rank 0 how long that takes. */
+static uint64_t exchange_late(void)
 {
     uint64_t begun_ms;
 
@@ -123,13 +128,64 @@ static void play_delay(void)
     }
     for (uint32_t k = 0; k < DELAYED && ranks_own() == 0; k++)
         await_sized(1, WIRE_REPORT, k, 4);
-    if (ranks_own() == 1)
-        await_sized(0, WIRE_COMMANDS, 0, 0); /* it does not end before its messages have gone */
-    if (ranks_own() != 0)
-        return;
-    send_sized(1, WIRE_COMMANDS, 0, 0);
-    must(host_ms() >= begun_ms + 2 * DELAY_MS, "too early");
-    must(host_ms() < begun_ms + DELAYED * DELAY_MS, "one after another");
+    return host_ms() - begun_ms;
+}
+
+/* What rank 0 decides, in rank 1: it does not end before its messages have gone. */
+static bool tell(bool what)
+{
+    struct wire w = {0};
+
+    if (ranks_own() == 0)
+        send_sized(1, WIRE_COMMANDS, what, 0);
+    if (ranks_own() == 1) {
+        must(ranks_await(0, WIRE_COMMANDS, &w, LIMIT_MS), "no word");
+        what = w.n > 0;
+        wire_free(&w);
+    }
+    return what && ranks_own() < 2;
+}
+
+/* A delay holds all messages at the same time, as a network does: several take no longer than one, but on a host that
+ * has no time for them. There, and back. */
+static void play_delay(void)
+{
+    uint64_t ms;
+    uint32_t tries = 0;
+
+    do {
+        ms = exchange_late();
+        must(ranks_own() != 0 || ms >= 2 * DELAY_MS, "too early");
+        must(++tries <= TRIES, "one after another");
+    } while (tell(ms >= DELAYED * DELAY_MS));
+}
+
+static void stop(pid_t process, uint32_t ms)
+{
+    kill(process, SIGSTOP);
+    usleep(ms * 1000);
+    kill(process, SIGCONT);
+}
+
+/* A process that has been stopped while it waited waits on: the message comes only then. */
+static void play_stop(void)
+{
+    struct wire w = {0};
+    pid_t process = getpid();
+
+    if (ranks_own() == 0) {
+        wire_append(&w, &process, sizeof process);
+        ranks_send(2, WIRE_COMMANDS, &w);
+        must(ranks_await(2, WIRE_REPORT, &w, STOP_MS), "a stop counts as a wait");
+        wire_free(&w);
+    } else if (ranks_own() == 2) {
+        must(ranks_await(0, WIRE_COMMANDS, &w, LIMIT_MS) && w.n == sizeof process, "no process");
+        memcpy(&process, w.bytes, sizeof process);
+        wire_free(&w);
+        stop(process, STOP_MS + STOP_MS / 2);
+        usleep(AFTER_MS * 1000);
+        send_sized(0, WIRE_REPORT, 0, 0);
+    }
 }
 
 int main(int argc, char **argv)
@@ -145,6 +201,9 @@ int main(int argc, char **argv)
     play_delay();
     if (ranks_own() == 0)
         puts("delays: right");
+    play_stop();
+    if (ranks_own() == 0)
+        puts("stops: right");
     fflush(stdout);
     ranks_end();
     return 0;

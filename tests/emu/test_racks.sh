@@ -27,7 +27,7 @@ own() {
 
 status "messages" 0 timeout -k 5 100 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np 3 \
     "$build/tests/emu/ranks_play"
-same "they are right" "order and lengths: right rests: right delays: right" "$(xargs <out)"
+same "they are right" "order and lengths: right rests: right delays: right stops: right" "$(xargs <out)"
 
 # ---- The same as on one host
 
