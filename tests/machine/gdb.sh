@@ -18,7 +18,7 @@ begin_suite() {
 # begin_gdb WORD...: starts that command of ncube's and waits until it waits for gdb. Sets run and port.
 begin_gdb() {
     rm -f run.out run.err
-    timeout 120 "$ncube" "$@" <"$input" >run.out 2>run.err 4>&- &
+    timeout 600 "$ncube" "$@" <"$input" >run.out 2>run.err 4>&- &
     run=$!
     await grep -qs 'waiting for gdb' run.err
     port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" run.err)
@@ -26,11 +26,11 @@ begin_gdb() {
 
 # gdb COMMAND...: executes them; output to gdb.out
 gdb() {
-    local words=(-ex 'set remotetimeout 100' -ex 'set style enabled off' -ex 'set width 0' -ex "target remote :$port")
+    local words=(-ex 'set remotetimeout 500' -ex 'set style enabled off' -ex 'set width 0' -ex "target remote :$port")
     for command in "$@"; do
         words+=(-ex "echo [$command]\\n" -ex "$command")
     done
-    timeout 110 gdb-multiarch -nx -batch "${words[@]}" "$debugged" >gdb.out 2>&1
+    timeout 590 gdb-multiarch -nx -batch "${words[@]}" "$debugged" >gdb.out 2>&1
 }
 
 # end NAME STATUS OUTPUT: the run ends, with that status and that output
@@ -56,8 +56,8 @@ ask() {
         sum=$(((sum + $(printf %d "'${1:i:1}")) & 255))
     done
     printf '$%s#%02x' "$1" $sum >&3
-    IFS= read -r -t 30 -d '#' reply <&3
-    read -r -t 30 -N 2 <&3
+    IFS= read -r -t 60 -d '#' reply <&3
+    read -r -t 60 -N 2 <&3
     echo "${reply#*\$}"
 }
 

@@ -232,8 +232,8 @@ go_on() { # without waiting for an answer
 interrupt() {
     local reply
     printf '\003' >&3
-    IFS= read -r -t 30 -d '#' reply <&3
-    read -r -t 30 -N 2 <&3
+    IFS= read -r -t 60 -d '#' reply <&3
+    read -r -t 60 -N 2 <&3
     echo "${reply#*\$}"
 }
 
