@@ -1,6 +1,8 @@
 /* Passes, and where they lead (stub_passes.h). */
 #include "emu/debug/stub_passes.h"
 
+#include <stdlib.h>
+
 #include "emu/base/host.h"
 #include "emu/debug/serving.h"
 #include "emu/debug/stub_data.h"
@@ -123,6 +125,14 @@ bool passes_stand(struct stub *s)
     return true;
 }
 
+/* For tests: NCUBE_AHEAD_MS. */
+static uint64_t ahead_ns(void)
+{
+    const char *text = getenv("NCUBE_AHEAD_MS");
+
+    return text ? strtoull(text, NULL, 10) * HOST_NS_PER_MS : AHEAD_NS;
+}
+
 /* Breakpoints keep user code from running ahead. If none stops a node for as long as it takes to come here, another
  * machine runs ahead to the next hit. */
 bool passes_go_ahead(struct stub *s)
@@ -131,7 +141,7 @@ bool passes_go_ahead(struct stub *s)
     uint64_t stretch_ns = host_ns(CLOCK_MONOTONIC) - s->let_go_ns;
 
     if (!s->goes_back || s->travel.always || s->session.changed || !s->runs_all || a->breaks == 0 || a->watches > 0 ||
-        target_stopped(&s->target) > 0 || stretch_ns < AHEAD_NS + s->ran_ns)
+        target_stopped(&s->target) > 0 || stretch_ns < ahead_ns() + s->ran_ns)
         return false;
     if (s->target.ops->no_return && s->target.ops->no_return(s->target.ctx))
         return false;

@@ -34,7 +34,8 @@ end "a deadlock" 125 "sum 1"
 same "what is awaited" '$1 = 9' "$(after 'print wanted')"
 same "a deadlock is told again" 2 "$(grep -c '^ncube: deadlock' gdb.out)"
 
-# ---- A breakpoint that is far away: another machine runs ahead to it. The registers are those on the way back to it.
+# ---- A breakpoint that is far away, by a twentieth of a second of the host's time: another machine runs ahead to it.
+# ---- The registers are those on the way back to it.
 
 cat >far.c <<'END'
 #include <nself.h>
@@ -76,7 +77,7 @@ far() { # HOW ROUNDS STATUS COMMAND...
     local how=$1 rounds=$2 status=$3
     shift 3
     "$ncube" run --trace=plain.trace -d 2 ./far "$rounds" "$how" >plain.out 2>plain.err
-    begin_gdb run --gdb --trace=run.trace -d 2 ./far "$rounds" "$how"
+    NCUBE_AHEAD_MS=50 begin_gdb run --gdb --trace=run.trace -d 2 ./far "$rounds" "$how"
     cabinets "$(pgrep -P "$run")" >first
     gdb 'break never' "$@"
     end "far, $how" "$status" ""
@@ -91,18 +92,18 @@ done >now
 END
 now="shell bash now.sh"
 debugged=./far
-far fault 500 1 'break seldom if turn > 1' 'continue' "$now" 'info registers' 'print rounds' 'continue' \
+far fault 100 1 'break seldom if turn > 1' 'continue' "$now" 'info registers' 'print rounds' 'continue' \
     'print $_thread' \
     'reverse-continue' 'info registers' 'print rounds' 'delete' 'continue' 'continue'
 check "there is a machine" grep -q '[0-9]' now
 check "another machine has run ahead" [ "$(cat first)" != "$(cat now)" ]
-same "to the breakpoint, either way" 2 "$(grep -c 'hit Breakpoint 2, seldom (turn=490)' gdb.out)"
+same "to the breakpoint, either way" 2 "$(grep -c 'hit Breakpoint 2, seldom (turn=90)' gdb.out)"
 same "with the same registers" 32 "$(after 'info registers' | sort | uniq -d | wc -l)"
-same "and the same memory" "489 489" "$(after 'print rounds' | awk '{ print $3 }' | xargs)"
+same "and the same memory" "89 89" "$(after 'print rounds' | awk '{ print $3 }' | xargs)"
 same "then it stops at the fault" '$2 = 2' "$(after 'print $_thread')"
-far stuck 100 125 'continue' 'info threads' 'reverse-stepi' 'print rounds' 'continue' 'continue'
+far stuck 10 125 'continue' 'info threads' 'reverse-stepi' 'print rounds' 'continue' 'continue'
 says "a deadlock is told" '^ncube: deadlock: '
-same "at the end" '$1 = 99' "$(after 'print rounds')"
+same "at the end" '$1 = 9' "$(after 'print rounds')"
 debugged=$build/guest/debugged
 
 # ---- What the host puts in, and gets
