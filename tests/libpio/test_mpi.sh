@@ -40,14 +40,14 @@ build_subjects() { # COMPILER OUTPUT FLAG...
     $compiler "$@" -o "$output" "$root"/tests/mpi/subjects/*.c -lm
 }
 
-judge_all() {
+judge_all() { # by standard output: to the other one the launcher may write lines of its own, at any time
     mkdir judged && cd judged && build_all mpicc.openmpi theirs -std=gnu11 -O1 -w || return
     build_subjects mpicc.openmpi subjects -std=gnu11 -O1 -w || return
     for ranks in $subject_sizes; do
-        $judge -n $ranks ./subjects >subjects.$ranks.txt 2>&1
+        $judge -n $ranks ./subjects >subjects.$ranks.txt
     done
     for ranks in $sizes; do
-        { $judge -n $ranks ./theirs && $judge -n $ranks ./theirs.files; } >$ranks.txt 2>&1
+        { $judge -n $ranks ./theirs && $judge -n $ranks ./theirs.files; } >$ranks.txt
     done
 }
 
