@@ -337,7 +337,8 @@ check "so the next one waits" [ -n "$port" ]
 "$build/bin/xnc" -d 1 "$debugged" >run.out 2>run.err &
 run=$!
 await grep -qs 'waiting for gdb' up.err
-check "meanwhile the machine answers" grep -q 'nodes 0-1' <("$ncube" ps)
+lists_nodes() { "$ncube" ps 2>&1 | grep -q 'nodes 0-1'; }
+check "meanwhile the machine answers" await lists_nodes
 gdb 'info threads' 'break collect' 'continue' "shell $ncube ps" 'continue'
 end "the next program" 0 "sum 1"
 says "it stands at its entry" '^\* 1 +Thread 1 "node 0" \(runs\) +_start'
