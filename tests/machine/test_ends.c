@@ -329,7 +329,7 @@ Test(ends, of_a_machine_that_is_up_and_of_xnc_say_the_same)
         expect_waits(cases[i].first, &o, cases[i].status, cases[i].first, COMPUTES);
         outcome_free(&o);
     }
-    struct outcome o = booted_end(&b, 5000);
+    struct outcome o = booted_end(&b, command_patience(5000));
     cr_expect_eq(o.status, 128 + SIGTERM, "%d: %s", o.status, o.err);
     outcome_free(&o);
 }

@@ -119,7 +119,7 @@ static void expect_told(struct command *c, const char *what, const char *out)
 static void expect_end(struct home *h, struct booted *b)
 {
     struct outcome down = command_run((char *[]){h->ncube, "down", "--name", b->name, NULL}, "");
-    struct outcome end = booted_end(b, 2000);
+    struct outcome end = booted_end(b, END_MS);
 
     outcome_expect(&down, "down", 1, "", "");
     outcome_expect(&end, "boot", 1, NULL, "ncube: nsdisk on I/O node 0 of board 3 has ended: status 3\n");
