@@ -24,6 +24,7 @@
 #include "emu/machine/operate.h"
 #include "emu/machine/placing.h"
 #include "emu/machine/starting.h"
+#include "emu/state/node_places.h"
 #include "emu/state/origin.h"
 #include "emu/state/outputs.h"
 #include "emu/machine/recorded.h"
@@ -413,6 +414,7 @@ int machine_free(struct machine *m)
     cores_close(m);
     checking_close(m);
     origin_close(m);
+    user_calls_free(m->places);
     if (m->racks)
         m->options->far->stop(m);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)

@@ -20,6 +20,7 @@
 #include "emu/watch/cores.h"
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
+#include "emu/state/node_places.h"
 #include "emu/state/origin.h"
 #include "emu/state/tracing.h"
 #include "emu/stats/stats_calls.h"
@@ -272,7 +273,8 @@ static uint32_t trace_reason(const struct sched_spell *s)
 
 static void on_spell(void *ctx, uint32_t hart, const struct sched_spell *s)
 {
-    const struct machine *m = ctx;
+    struct machine *m = ctx;
+    bool lines = m->options->trace.lines && s->kind == SPELL_USER_TO_TRAP && trace_wants(m->trace, TRACE_USER);
     bool user = s->kind == SPELL_USER_TO_TRAP || s->kind == SPELL_USER_TO_INTERRUPT;
 
     trace_write(m->trace, &(struct trace_record){.kind = user ? TRACE_USER : TRACE_HANDLED,
@@ -280,6 +282,7 @@ static void on_spell(void *ctx, uint32_t hart, const struct sched_spell *s)
                                                  .cycles = s->until_cycles,
                                                  .since = s->since_cycles,
                                                  .how = trace_reason(s),
+                                                 .text = lines ? node_places_at_trap(m, hart) : NULL,
                                                  .dies = s->kind == SPELL_HANDLING_DROPPED});
 }
 

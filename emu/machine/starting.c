@@ -55,8 +55,7 @@ static uint32_t first_slot(const struct machine *m, uint32_t cabinet)
 
 static int start_cabinet(struct machine *m, uint32_t c)
 {
-    const struct cabinet_watch watch = {m->options->statistics,
-                                        m->options->user_traps || trace_wants(m->trace, TRACE_USER)};
+    const struct cabinet_watch watch = {m->options->statistics, tracing_traps(m)};
     uint32_t nodes = nodes_of_cabinet(m, c), first = first_slot(m, c);
     char plugin[PART_PATH_BYTES];
 

@@ -10,9 +10,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "emu/qemu/slots.h"
+
 struct cabinet_watch { /* what the plugin does beyond its work; each makes it slower */
     bool statistics;   /* counts instructions and kernel cycles */
-    bool traps;        /* reads why user code is left */
+    enum slot_traps traps;
 };
 
 struct cabinet {

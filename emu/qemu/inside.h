@@ -64,7 +64,8 @@ struct inside {
     pid_t thread; /* of ncube */
     /* What cabinet_start gives the plugin, when the harts' settings are in the control segment. */
     int control_fd;
-    bool statistics, traps;
+    bool statistics;
+    uint32_t traps; /* enum slot_traps */
     sem_t ready;
     /* Executes granted harts until none is left or the doorbell's count is no longer `bell` and a hart computes for
      * long. Set by the plugin if harts take turns. */

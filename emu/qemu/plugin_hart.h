@@ -49,7 +49,7 @@ extern struct plugin {
     uint64_t ram_bytes;
     uint64_t first;
     uint64_t statistics; /* not 0: count instructions and kernel cycles */
-    uint64_t traps;      /* not 0: read why user code was left */
+    uint64_t traps;      /* enum slot_traps */
     uint64_t code_most;  /* bytes of translated code; with more, the buffer is to be emptied */
     struct qemu_plugin_scoreboard *counters;
     qemu_plugin_u64 cycles, instructions, kernel_cycles, returns;

@@ -129,6 +129,8 @@ static void note_trap(struct slot *s)
         s->trap = call < SLOT_TRAP_UNKNOWN ? (uint32_t)call : SLOT_TRAP_UNKNOWN;
     else
         s->trap = cause & SCAUSE_INTERRUPT ? SLOT_TRAP_INTERRUPT : SLOT_TRAP_EXCEPTION;
+    if (plugin.traps == SLOT_TRAPS_WHERE)
+        registers_read_frame(&s->trap_frame);
 }
 
 /* ---- Traps ---- */

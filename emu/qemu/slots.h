@@ -52,6 +52,9 @@ enum slot_debug {
 #define SLOT_PLACED_CYCLES 20000u /* reading registers costs the host no less than marks do */
 #define SLOT_COST_CLASSES  32u
 
+/* What the plugin reads when user code is left. */
+enum slot_traps { SLOT_TRAPS_NOT, SLOT_TRAPS_WHY, SLOT_TRAPS_WHERE };
+
 /* Reasons of a trap that is no system call. SLOT_TRAP_UNKNOWN: the plugin has not been told to look. */
 enum { SLOT_TRAP_UNKNOWN = 0x10000, SLOT_TRAP_EXCEPTION, SLOT_TRAP_INTERRUPT };
 
@@ -110,7 +113,8 @@ struct slot {
     uint64_t user_pc;      /* of the block of user code that passed a mark last, also while the hart runs, */
     struct slot_frame {
         uint64_t ra, sp, fp, satp;
-    } user_frame; /* and its registers, if it has computed for SLOT_PLACED_CYCLES; else sp = 0 */
+    } user_frame;                 /* and its registers, if it has computed for SLOT_PLACED_CYCLES; else sp = 0 */
+    struct slot_frame trap_frame; /* at ENTER, with SLOT_TRAPS_WHERE; but sp is the address of the frame in Vertex */
     uint32_t posts, passed;
     struct slot_post post[NCU_POSTED];
     struct slot_trap passed_trap[SLOT_PASSED]; /* that have passed since the grant; CAUSES, too */

@@ -32,7 +32,7 @@ static void command_setup(struct racks *r, uint32_t rack)
                            .processors = m->options->processors,
                            .harts = m->options->harts,
                            .statistics = m->options->statistics,
-                           .traps = trace_wants(m->trace, TRACE_USER),
+                           .traps = tracing_traps(m),
                            .ram_bytes = t->ram_bytes};
 
     memcpy(s.cycles_of_class, m->harts.control->cycles_of_class, sizeof s.cycles_of_class);

@@ -199,6 +199,27 @@ void cells_make_channels(struct cell_rows *c, struct timeline *t, const uint32_t
     join_rows(c, most, t->end);
 }
 
+/* Each line lasts until the next one. The places are sorted by node. */
+void cells_make_places(struct cell_rows *c, struct timeline *t, size_t most)
+{
+    struct cell_row *r = NULL;
+
+    *c = (struct cell_rows){0};
+    for (size_t i = 0; i < t->places; i++) {
+        const struct place *p = &t->place[i];
+        bool new = i == 0 || p->node != p[-1].node;
+
+        if (new)
+            r = add_row(c, t, t->node[p->node].address, "");
+        else if (p->line == p[-1].line)
+            continue;
+        if (!new)
+            r->cell[r->cells - 1].to = p->at;
+        add_cell(r, &(struct cell){.from = p->at, .to = t->end, .name = p->line});
+    }
+    join_rows(c, most, t->end);
+}
+
 void cells_free(struct cell_rows *c)
 {
     for (size_t i = 0; i < c->rows; i++)

@@ -35,4 +35,7 @@ void cells_make(struct cell_rows *c, struct timeline *t, const bool *ran, const 
 /* Makes a row for each of the channels named by their indices, without labels and names. */
 void cells_make_channels(struct cell_rows *c, struct timeline *t, const uint32_t *channel, size_t channels,
                          size_t most);
+
+/* Makes a row for each node with places: its cells are the lines of the program, one after the other. */
+void cells_make_places(struct cell_rows *c, struct timeline *t, size_t most);
 void cells_free(struct cell_rows *c);

@@ -13,6 +13,7 @@
 #define CELLS_MOST        120000u /* of the timeline: about 2 MB */
 #define CHANNEL_ROWS      8u
 #define HOLDS_MOST        60000u /* of the channels that have no row: about 600 kB */
+#define PLACES_MOST       40000u /* where nodes are in their programs: about 400 kB */
 #define PATH_STEPS_MOST   5000u
 #define MATRIX_NODES_MOST 128u /* more are shown in groups */
 
@@ -205,6 +206,37 @@ static void put_holds(json_t *data, struct timeline *t, const struct facts *fact
     cells_free(&c);
 }
 
+/* ---- Lines of the programs ---- */
+
+/* Per node: its address; then each line, as its distance from the one before and its number. */
+static void put_places(json_t *data, struct timeline *t)
+{
+    json_t *lines = json_array(), *places = json_array();
+    struct cell_rows c;
+
+    cells_make_places(&c, t, PLACES_MOST);
+    uint32_t *shown = memory_new(t->names + 1, sizeof *shown);
+    memset(shown, 0xff, t->names * sizeof *shown);
+    for (size_t i = 0; i < c.rows; i++) {
+        json_t *times = json_array();
+        uint64_t at = 0;
+
+        for (size_t k = 0; k < c.row[i].cells; k++) {
+            const struct cell *cell = &c.row[i].cell[k];
+
+            append(times, number(cell->from - at));
+            append(times, number(name_number(lines, t, cell->name, shown)));
+            at = cell->from;
+        }
+        append(places, json_pack("[i, o]", (int)c.row[i].address, times));
+    }
+    json_object_set_new(data, "lines", lines);
+    json_object_set_new(data, "line_step", number(c.step));
+    json_object_set_new(data, "places", places);
+    free(shown);
+    cells_free(&c);
+}
+
 /* ---- The critical path ---- */
 
 static int by_length(const void *va, const void *vb)
@@ -336,6 +368,7 @@ void report_data_write(FILE *f, struct timeline *t, const struct facts *facts, c
     put_nodes(data, t, facts);
     put_rows(data, t, facts);
     put_holds(data, t, facts);
+    put_places(data, t);
     json_object_set_new(data, "path", path_of(t, path));
     json_object_set_new(data, "matrix", matrix_of(t, facts, dimension));
     json_dump_callback(data, put_in_element, f, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(4));

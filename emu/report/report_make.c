@@ -139,11 +139,13 @@ static const char bars_html[] =
 static const char play_html[] =
     "<p>A node has the colour of what it does. A dot on a channel is a message that holds it: the dot is at the "
     "channel's begin when the message gets the channel, and at its end when the message frees it. The bar has the "
-    "time that the timeline below shows, where a red mark goes along.<span id=\"joined\"></span></p>\n"
+    "time that the timeline below shows, where a red mark goes along. Beside a node, and below for the node that is "
+    "chosen, is the line of the program at which it was in its last system call or page fault.<span "
+    "id=\"joined\"></span></p>\n"
     "<div id=\"player\" role=\"group\" aria-label=\"The run, played\">\n"
     "<div class=\"frame\"><canvas id=\"play\" role=\"img\" aria-label=\"What each node and channel does at the "
     "player's time\"></canvas></div>\n"
-    "<p class=\"now\"><span id=\"now\"></span></p>\n"
+    "<p class=\"now\"><span id=\"now\"></span><br><span id=\"place\"></span></p>\n"
     "<div class=\"tools bar\"><button id=\"start\">play</button>"
     "<input type=\"range\" id=\"moment\" step=\"any\" aria-label=\"Time\">"
     "<label>speed <select id=\"speed\"><option value=\"0.25\">1/4</option><option value=\"0.5\">1/2</option>"
@@ -153,7 +155,8 @@ static const char play_html[] =
     "<button data-act=\"program\">the program</button><button data-act=\"all\">the whole run</button></div>\n"
     "<p class=\"hint\">Keys, once the bar has been reached by Tab or a click: space starts and stops, &larr; and "
     "&rarr; go to where something changes, Page Up and Page Down go a twentieth of the bar, Home and End to its ends, "
-    "+ and &minus; zoom. A click in the timeline goes there.</p>\n</div>\n";
+    "+ and &minus; zoom, &uarr; and &darr; choose a node, as a click on it does. A click in the timeline goes "
+    "there.</p>\n</div>\n";
 
 static const char timeline_html[] =
     "<div class=\"tools\"><button data-act=\"in\" title=\"Zoom in\">+</button>"

@@ -1,12 +1,13 @@
 /* The player of a report (docs/report.md): what each node does at one moment, and the messages on their channels. It
  * shows the cells of the timeline (report_view.js) and the holds of the other channels; its bar has the time that the
- * timeline shows. */
+ * timeline shows. Beside a node of a cube, and below for the chosen node, is the line of its program at its last
+ * trap. */
 const player = (() => {
   const SECONDS = 20, CALM_MS = 500, TEXT_MS = 100, CUBE_MOST = 6, FREE = STATES.indexOf('free');
   const element = id => document.getElementById(id);
   const bar = element('moment'), button = element('start'), calm = matchMedia('(prefers-reduced-motion: reduce)');
   const ending = element('ended') || document.querySelector('.failure p');
-  let place = null, still = null, playing = false, last = 0, said = 0, changes = null;
+  let place = null, still = null, chosen = null, playing = false, last = 0, said = 0, changes = null;
 
   /* ---- What is when ---- */
 
@@ -29,10 +30,25 @@ const player = (() => {
     return cells;
   }
 
+  /* The lines of a node's program: [from, to, line, "x.c:20"]. */
+  function lineCells(times) {
+    const cells = [];
+    for (let i = 0, at = 0; i < times.length; i += 2) {
+      at += times[i];
+      if (cells.length > 0) cells[cells.length - 1][1] = at;
+      cells.push([at, data.total + 1, data.lines[times[i + 1]], shortLines[times[i + 1]]]);
+    }
+    return cells;
+  }
+
+  const shortLines = data.lines.map(line => line.replace(/^.*\((.*)\)$/, '$1').replace(/^.* /, ''));
+  const linesOf = new Map(data.places.map(([address, times]) => [address, lineCells(times)]));
   const rowOf = new Map(byNumber.filter(r => r.node >= 0).map(r => [r.node, r]));
   const nodes = [...cube.places.keys()].map(address => {
     const row = rowOf.get(address);
-    return {address, at: row ? track(row.cells) : () => null, cell: null, counts: row && address < IO};
+    const lines = linesOf.get(address) || [];
+    return {address, at: row ? track(row.cells) : () => null, cell: null, counts: row && address < IO, lines,
+            lineAt: track(lines), line: null};
   });
   const busiest = byNumber.slice(byNumber.length - data.hold_rows);
   const holds = busiest.map((r, i) => [data.channels[i][0], data.channels[i][1], r.cells])
@@ -63,8 +79,13 @@ const player = (() => {
   function asCube(width) {
     const {scale, at} = fitCube(width, Math.min(130, 560 / (cube.low - cube.top)));
     return {height: Math.max(120, scale * (cube.low - cube.top)), radius: Math.max(2.5, Math.min(13, 0.18 * scale)),
-            spot: address => at(cube.places.get(address)), lines: true,
+            spot: address => at(cube.places.get(address)), lines: true, wide: labelWidth(scale),
             route: (from, to) => { const k = curve(from, to, scale); return k && k.map(at); }};
+  }
+
+  /* How wide a node's line may be, between its neighbours along dimension 2; 0: there is no room for any. */
+  function labelWidth(scale) {
+    return scale >= 48 ? 0.5 * scale - 2 : 0;
   }
 
   /* The lower half of a node's number is its column. Below: the front end and the I/O nodes. */
@@ -127,7 +148,7 @@ const player = (() => {
     c.stroke();
     const paint = STATES.map(colour);
     still = {canvas, paint, ink: paint.map(ink), edge: colour('edge'), held: colour('held'), dot: colour('path'),
-             text: colour('text')};
+             text: colour('text'), paper: colour('paper'), chosen: colour('hot')};
   }
 
   function drawNode(c, n) {
@@ -152,6 +173,31 @@ const player = (() => {
       c.fillStyle = still.ink[state];
       c.fillText(n.address < IO ? n.address : `${(n.address - IO) >> 4}.${(n.address - IO) & 15}`, n.x, n.y);
     }
+  }
+
+  /* Below the node, on what is behind it. Where there is no room for the file, its line's number. */
+  function drawLine(c, n) {
+    const whole = n.line[3], text = place.wide > 6 * whole.length ? whole : whole.replace(/^.*:/, ':');
+    if (text.length * 6 > place.wide) return;
+    c.strokeText(text, n.x, n.y + n.radius + 8);
+    c.fillText(text, n.x, n.y + n.radius + 8);
+  }
+
+  function drawLines(c) {
+    if (!place.wide) return;
+    c.font = '10px system-ui,sans-serif';
+    c.strokeStyle = still.paper;
+    c.fillStyle = still.text;
+    c.lineWidth = 3;
+    for (const n of nodes) if (n.line) drawLine(c, n);
+  }
+
+  function drawChosen(c) {
+    if (!chosen) return;
+    const r = chosen.radius + 2;
+    c.strokeStyle = still.chosen;
+    c.lineWidth = 3;
+    c.strokeRect(chosen.x - r, chosen.y - r, 2 * r, 2 * r);
   }
 
   /* The channels that are held, each with the place of its message. */
@@ -205,7 +251,10 @@ const player = (() => {
   function drawMoment(c, view) {
     c.clearRect(0, 0, view.width, view.height);
     c.drawImage(still.canvas, 0, 0, view.width, view.height);
-    for (const n of nodes) n.cell = n.at(moment);
+    for (const n of nodes) {
+      n.cell = n.at(moment);
+      n.line = n.lineAt(moment);
+    }
     const held = heldNow();
     if (place.lines) drawCurves(c, held);
     c.strokeStyle = still.edge;
@@ -215,6 +264,8 @@ const player = (() => {
     c.textBaseline = 'middle';
     for (const n of nodes) drawNode(c, n);
     if (!place.lines) drawStraight(c, held);
+    drawLines(c);
+    drawChosen(c);
     return held.length;
   }
 
@@ -222,6 +273,15 @@ const player = (() => {
 
   const mark = timeline.canvas.parentElement.appendChild(document.createElement('div'));
   mark.className = 'mark';
+
+  /* User code is between two traps: that of the line, and the one that ends its spell. */
+  function sayNode(n) {
+    const does = n.cell ? data.states[n.cell[2]] : 'nothing', user = n.cell && STATES[n.cell[2]] === 'user';
+    const next = user && n.lines[firstCell(n.lines, n.cell[1])], line = n.line ? n.line[2] : '';
+    const before = next && next[0] <= n.cell[1] ? `before ${next[2]}` : '';
+    return `${nodeName(n.address)}: ${does}` + (user ? (line && `; after ${line}`) + (before && `, ${before}`)
+                                                     : line && `; ${line}`) + '.';
+  }
 
   function sayMoment(held) {
     const counts = STATES.map(() => 0);
@@ -231,11 +291,12 @@ const player = (() => {
                  (moment >= data.end && ending ? ' ' + ending.textContent : '');
     element('now').textContent = text;
     bar.setAttribute('aria-valuetext', text);
+    element('place').textContent = chosen ? sayNode(chosen) : '';
   }
 
   function show() {
     const part = (moment - shown[0]) / (shown[1] - shown[0]);
-    const held = drawMoment(view.canvas.getContext('2d'), view), now = performance.now();
+    const held = view.held = drawMoment(view.canvas.getContext('2d'), view), now = performance.now();
     mark.style.transform = `translateX(${MARGIN + part * (timeline.width - MARGIN)}px)`;
     bar.value = moment;
     if (playing && now - said < TEXT_MS) return;
@@ -243,10 +304,26 @@ const player = (() => {
     sayMoment(held);
   }
 
+  function nodeAt(x, y, near) {
+    return nodes.find(k => Math.hypot(k.x - x, k.y - y) <= Math.max(place.lines ? near : 1, k.radius * 1.2));
+  }
+
+  function choose(n) {
+    chosen = n || null;
+    show();
+    sayMoment(view.held);
+  }
+
+  /* The next node of the drawing, or the one before. */
+  function chooseNext(by) {
+    const i = nodes.indexOf(chosen);
+    choose(nodes[i < 0 ? (by > 0 ? 0 : nodes.length - 1) : (i + by + nodes.length) % nodes.length]);
+  }
+
   function tell(x, y) {
-    const n = nodes.find(k => Math.hypot(k.x - x, k.y - y) <= Math.max(place.lines ? 9 : 1, k.radius * 1.2));
+    const n = nodeAt(x, y, 9);
     if (!n) return '';
-    return n.cell ? `${nodeName(n.address)}: ${data.states[n.cell[2]]}\n${data.names[n.cell[3]]}\n` +
+    return n.cell ? `${sayNode(n)}\n${data.names[n.cell[3]]}\n` +
                     `${time(n.cell[1] - n.cell[0])} from ${time(n.cell[0])}` : `${nodeName(n.address)}: nothing`;
   }
 
@@ -302,6 +379,7 @@ const player = (() => {
     ' ': toggle, ArrowLeft: () => jump(neighbour(false)), ArrowRight: () => jump(neighbour(true)),
     PageUp: () => jump(moment - twentieth()), PageDown: () => jump(moment + twentieth()),
     Home: () => jump(shown[0]), End: () => jump(shown[1]),
+    ArrowUp: () => chooseNext(-1), ArrowDown: () => chooseNext(1), Escape: () => choose(null),
     '+': () => zoom(0.5, moment), '=': () => zoom(0.5, moment), '-': () => zoom(2, moment),
   };
   element('player').addEventListener('keydown', e => {
@@ -312,7 +390,11 @@ const player = (() => {
   });
   button.addEventListener('click', toggle);
   bar.addEventListener('input', () => jump(+bar.value));
-  view.canvas.addEventListener('click', () => bar.focus({preventScroll: true}));
+  view.canvas.addEventListener('click', e => {
+    const box = view.canvas.getBoundingClientRect();
+    choose(nodeAt(e.clientX - box.left, e.clientY - box.top, 16));
+    bar.focus({preventScroll: true});
+  });
 
   /* The timeline shows another time, or has been drawn anew. */
   function fit() {
@@ -323,9 +405,9 @@ const player = (() => {
   }
   afterTimeline.push(fit);
   fit();
-  const shortest = Math.max(data.step, data.hold_step);
+  const shortest = Math.max(data.step, data.hold_step, data.line_step);
   if (shortest > 0)
     element('joined').textContent = ` The run has more than this page can hold: of what is shorter than ` +
       `${time(shortest)}, several stand as one, with the state that took most of their time.`;
-  return {nodes, jump, toggle, isPlaying: () => playing};
+  return {nodes, choose, jump, toggle, isPlaying: () => playing};
 })();

@@ -44,6 +44,7 @@ void timeline_free(struct timeline *t)
     free(t->channel);
     free(t->drive);
     free(t->spell);
+    free(t->place);
     free(t->letter);
     free(t->hold);
     free(t->command);
@@ -110,6 +111,13 @@ static int by_begin(const void *va, const void *vb)
     return order(a->node, b->node) ?: order(a->from, b->from) ?: order(b->to, a->to);
 }
 
+static int by_time(const void *va, const void *vb)
+{
+    const struct place *a = va, *b = vb;
+
+    return order(a->node, b->node) ?: order(a->at, b->at);
+}
+
 static int by_receiver(const void *va, const void *vb)
 {
     const struct letter *a = va, *b = vb;
@@ -145,6 +153,8 @@ static void sort_nodes(struct timeline *t)
     }
     for (size_t i = 0; i < t->spells; i++)
         t->spell[i].node = new_index[t->spell[i].node];
+    for (size_t i = 0; i < t->places; i++)
+        t->place[i].node = new_index[t->place[i].node];
     for (size_t i = 0; i < t->letters; i++) {
         t->letter[i].from = new_index[t->letter[i].from];
         t->letter[i].to = new_index[t->letter[i].to];
@@ -214,6 +224,7 @@ void timeline_sort(struct timeline *t)
     sort_nodes(t);
     order_sort(t->spell, t->spells, sizeof *t->spell, by_begin);
     flatten(t);
+    order_sort(t->place, t->places, sizeof *t->place, by_time);
     order_sort(t->letter, t->letters, sizeof *t->letter, by_receiver);
     order_sort(t->hold, t->holds, sizeof *t->hold, by_channel);
     order_sort(t->command, t->commands, sizeof *t->command, by_drive);

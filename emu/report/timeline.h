@@ -39,6 +39,11 @@ struct spell {
     enum state state;
 };
 
+struct place { /* a trap in the program */
+    uint64_t at;
+    uint32_t node, line; /* a name: "main (x.c:20)" */
+};
+
 struct letter {              /* a message between NCUs */
     uint64_t sent, received; /* its SEND; its receiver's kernel learns of it */
     uint64_t number, bytes;
@@ -122,6 +127,7 @@ struct timeline {
     TIMELINE_LIST(struct timeline_channel, channel);
     TIMELINE_LIST(struct timeline_drive, drive);
     TIMELINE_LIST(struct spell, spell);
+    TIMELINE_LIST(struct place, place); /* none: nobody asked for the lines */
     TIMELINE_LIST(struct letter, letter);
     TIMELINE_LIST(struct hold, hold);
     TIMELINE_LIST(struct command, command);

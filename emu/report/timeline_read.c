@@ -127,7 +127,9 @@ static bool take_spell(struct reader *r, const struct event *e)
         return true; /* it has no kernel: its slices only carry arrows */
     uint32_t node = timeline_node(r->timeline, e->track), name = timeline_name(r->timeline, e->name);
     *timeline_add(r->timeline, spell) = (struct spell){e->from, to, node, name, state_of(e)};
-    const char *call = text_of(e->args, "call");
+    const char *call = text_of(e->args, "call"), *line = text_of(e->args, "line");
+    if (line[0] != '\0')
+        *timeline_add(r->timeline, place) = (struct place){to, node, timeline_name(r->timeline, line)};
     if (call[0] != '\0')
         *timeline_add(r->timeline, waiting) =
             (struct waiting){e->from, to, node, timeline_name(r->timeline, call),

@@ -14,9 +14,9 @@
 #include "emu/base/memory.h"
 #include "emu/qemu/inside.h"
 #include "emu/state/caches.h"
+#include "emu/state/node_places.h"
 #include "emu/state/told.h"
 #include "emu/state/unread.h"
-#include "emu/state/user_calls.h"
 
 /* ---- What nodes wait for ---- */
 
@@ -29,50 +29,6 @@ struct sayer {
     struct user_calls *calls;
 };
 
-static uint8_t *memory_of(void *machine, uint32_t index, size_t *bytes)
-{
-    const struct cabinet *c = &((struct machine *)machine)->cabinet[machine_cabinet_of(machine, index)];
-
-    *bytes = c->bytes;
-    return c->ram;
-}
-
-static bool bring_page(void *machine, uint32_t index, uint64_t at)
-{
-    return machine_bring_page(machine, index, at);
-}
-
-/* The programs of a job, for the places of its nodes; NULL: there is no job. */
-static struct user_calls *open_programs(struct machine *m, const struct job *j)
-{
-    static const struct target_ops ops = {.memory = memory_of, .bring = bring_page};
-    uint32_t n = j ? j->options.programs : 0;
-    int *fd = memory_new(n, sizeof *fd);
-    struct user_calls *calls = NULL;
-
-    for (uint32_t i = 0; i < n; i++)
-        fd[i] = j->own[i].fd;
-    if (n > 0)
-        calls = user_calls_new(&(struct target){.ops = &ops, .ctx = m}, fd, n);
-    free(fd);
-    return calls;
-}
-
-/* Where a node computes; `fd` is its program. Nothing if that is not one of the job's own. */
-static void describe_place(const struct job *j, uint32_t index, const struct slot *s, int fd, struct user_calls *calls,
-                           char *where)
-{
-    const struct slot_frame f = s->user_frame;
-
-    for (uint32_t i = 0; i < j->options.programs; i++)
-        if (fd >= 0 && j->own[i].fd == fd) {
-            user_calls_describe(
-                calls, index, i,
-                &(struct user_place){__atomic_load_n(&s->user_pc, __ATOMIC_RELAXED), f.ra, f.sp, f.fp, f.satp}, where);
-            return;
-        }
-}
-
 /* Describes where a node of the job computes: in which function, if its program says so. In a system call only the
  * kernel knows. Returns false for other nodes. */
 static bool describe_running(struct machine *m, const struct job *j, uint32_t index, const struct sayer *to, char *text,
@@ -81,16 +37,20 @@ static bool describe_running(struct machine *m, const struct job *j, uint32_t in
     const struct slot *s = harts_slot(&m->harts, m->slot_of[index]);
     uint32_t address = ncu_address(m->ncu, index);
     bool stopped = __atomic_load_n(&s->stops, __ATOMIC_SEQ_CST) != s->go;
+    const struct slot_frame f = s->user_frame;
     char where[WHERE_BYTES] = "";
-    int program;
+    uint32_t program;
+    int file;
 
     if (!j || !job_awaits_node(j, address))
         return false;
-    job_program_file(j, address - j->base, &program);
+    program = node_places_program(j, address, &file);
     bool known = (to->options & WAITS_PLACES && (!stopped || s->why == SLOT_BUDGET)) ||
                  (to->options & WAITS_IN_PLACE && sched_is_in_place(m->sched, index));
-    if (known && program >= 0)
-        describe_place(j, index, s, program, to->calls, where);
+    if (known && program != UINT32_MAX)
+        user_calls_describe(
+            to->calls, index, program,
+            &(struct user_place){__atomic_load_n(&s->user_pc, __ATOMIC_RELAXED), f.ra, f.sp, f.fp, f.satp}, where);
     snprintf(text, bytes, "runs%s%s", where[0] ? " in " : "", where);
     return true;
 }
@@ -138,7 +98,7 @@ void machine_report_waits(struct machine *m, const struct job *j, unsigned optio
 {
     bool whole = options & WAITS_MACHINE;
     const struct sayer s = {say, ctx, whole ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", options,
-                            open_programs(m, j)};
+                            node_places_open(m, j)};
     struct alike alike = {0};
     char text[ALIKE_TEXT_BYTES];
     uint32_t number;

@@ -33,6 +33,7 @@ struct machine;
 struct cores;
 struct origins;
 struct stub;
+struct user_calls;
 
 /* Cabinets on other hosts, their racks: who runs them is in emu/rack, which only ncube-mpi has. Its functions get the
  * machine. */
@@ -70,7 +71,7 @@ struct machine_options { /* they outlive the machine */
     bool from_words;             /* all of these are from the command line, which may be executed again (guard.h) */
     bool strict;                 /* user code does not run ahead (sched.h); slow, for comparisons */
     bool silent;                 /* lines are left in m->error, for another process to print */
-    bool user_traps;             /* the plugin reads why user code is left, for a trace of another process */
+    enum slot_traps user_traps;  /* of a rack, for the trace of another process */
     bool statistics;             /* print them at the end, */
     const char *statistics_file; /* or write them to this file, if it is not NULL */
     bool progress;               /* a line about how far the machine is, on a terminal */
@@ -138,6 +139,7 @@ struct machine {
     bool behind;                     /* another process has come further with the host */
     uint64_t pause_cycles;           /* up to which it runs (checkpoints.h) */
     struct origins *origins;         /* of messages; NULL: none are noted */
+    struct user_calls *places;       /* for the lines at traps; NULL: none was asked for yet */
     uint32_t debugged_job;           /* 0: none */
     bool gdb_next;                   /* the next program is to wait for gdb */
     bool gdb_kills;                  /* gdb's user has asked for the program's end */

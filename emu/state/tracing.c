@@ -71,6 +71,8 @@ const struct option_line tracing_lines[] = {
      CHOICE},
     {"trace-nodes", "LIST", "trace only these nodes, such as 0-7,12,3.1,host (default: all)", TO(OPTION_TEXT, nodes),
      CHOICE},
+    {"trace-lines", NULL, "the timeline has the line of the program at each trap; --report has it anyway",
+     TO(OPTION_FLAG, lines), CHOICE},
     {"trace-limit", "SIZE",
      "maximum size of the trace, such as 20M (default 100M; .gz 1G, uncompressed; text: no limit)",
      TO(OPTION_SIZE, limit_bytes), LIMIT_LEAST_BYTES, UINT64_MAX >> 2, CHOICE},
@@ -98,6 +100,9 @@ void tracing_check(const struct options *o, struct tracing *t)
     if (t->report && t->format != TRACE_CHROME)
         options_refuse(o, "a report needs a trace in JSON; give a --trace name that ends in .json or .json.gz, or omit "
                           "--trace");
+    if (t->lines && t->format != TRACE_CHROME)
+        options_refuse(o, "--trace-lines needs a timeline; give a --trace name that ends in .json or .json.gz");
+    t->lines |= t->report != NULL;
     if (t->limit_bytes == 0)
         t->limit_bytes = t->format == TRACE_TEXT          ? 0
                          : !t->path || is_packed(t->path) ? LIMIT_PACKED_BYTES
@@ -282,6 +287,13 @@ int tracing_open(struct machine *m)
                                                          .topo = &m->config.topo});
     free(about);
     return 0;
+}
+
+enum slot_traps tracing_traps(const struct machine *m)
+{
+    if (!trace_wants(m->trace, TRACE_USER))
+        return m->options->user_traps;
+    return m->options->trace.lines ? SLOT_TRAPS_WHERE : SLOT_TRAPS_WHY;
 }
 
 void tracing_say_end(struct machine *m, enum trace_end how, uint64_t cycles, const char *line)

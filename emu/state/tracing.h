@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "emu/base/options.h"
+#include "emu/qemu/slots.h"
 #include "emu/trace/trace.h"
 
 struct machine;
@@ -20,6 +21,7 @@ struct tracing {        /* what the user wants */
     uint64_t limit_bytes; /* 0: by the format */
     uint64_t from_cycles, to_cycles;
     const char *nodes; /* text; NULL: all */
+    bool lines;        /* of the programs, at traps */
 };
 
 #define TRACING_NONE            \
@@ -36,6 +38,9 @@ void tracing_check(const struct options *o, struct tracing *t);
 /* Opens the file and starts the trace of a machine whose configuration has been read. Returns 0; or -1 after one line,
  * for a node that the machine does not have, too. */
 int tracing_open(struct machine *m);
+
+/* What the plugin reads at traps for the trace. */
+enum slot_traps tracing_traps(const struct machine *m);
 
 /* Tells the trace, if there is one, how the run fails, when and with which line; then further lines, of
  * TRACE_END_MORE. A trace is not told of a run that ends well. */

@@ -4,6 +4,7 @@
  */
 #include "emu/state/user_calls.h"
 
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct code {
 
 struct program {
     int fd;
+    Elf *elf; /* for its code: rank 0 does not have the text of nodes on other hosts */
     struct frames *frames;
     uint64_t libraries; /* code below has no lines, and is the program's own */
     struct code *code;
@@ -48,9 +50,12 @@ struct user_calls *user_calls_new(const struct target *t, const int *fd, uint32_
 
     c->target = *t;
     c->programs = programs;
+    elf_version(EV_CURRENT);
     for (uint32_t i = 0; i < programs; i++)
-        c->program[i] =
-            (struct program){.fd = fd[i], .frames = frames_open(fd[i]), .libraries = where_libraries_begin(fd[i])};
+        c->program[i] = (struct program){.fd = fd[i],
+                                         .elf = elf_begin(fd[i], ELF_C_READ_MMAP, NULL),
+                                         .frames = frames_open(fd[i]),
+                                         .libraries = where_libraries_begin(fd[i])};
     return c;
 }
 
@@ -64,6 +69,7 @@ void user_calls_free(struct user_calls *c)
             free(p->code[k].text);
         }
         free(p->code);
+        elf_end(p->elf);
         frames_close(p->frames);
     }
     for (size_t i = 0; c && i < c->texts; i++)
@@ -115,23 +121,37 @@ struct reader {
     uint64_t satp;
 };
 
-static bool read_bytes(const struct reader *r, uint64_t va, void *bytes, size_t n)
-{
-    return target_read_in(r->target, r->node, r->satp, va, bytes, n) == n;
-}
-
 static bool read_word(void *ctx, uint64_t va, uint64_t *word)
 {
-    return read_bytes(ctx, va, word, sizeof *word);
+    const struct reader *r = ctx;
+
+    return target_read_in(r->target, r->node, r->satp, va, word, sizeof *word) == sizeof *word;
+}
+
+static bool read_code(const struct program *p, uint64_t va, void *bytes, size_t n)
+{
+    size_t file_bytes = 0, headers = 0;
+    const char *file = elf_rawfile(p->elf, &file_bytes);
+    GElf_Phdr h;
+
+    if (!file || elf_getphdrnum(p->elf, &headers) != 0)
+        return false;
+    for (size_t i = 0; i < headers; i++)
+        if (gelf_getphdr(p->elf, (int)i, &h) && h.p_type == PT_LOAD && va >= h.p_vaddr && n <= h.p_filesz &&
+            va - h.p_vaddr <= h.p_filesz - n && h.p_offset + h.p_filesz <= file_bytes) {
+            memcpy(bytes, file + h.p_offset + (va - h.p_vaddr), n);
+            return true;
+        }
+    return false;
 }
 
 /* Returns what the call before an address to return to calls: 0 if it is in a register, ~0 if there is no call. */
-static uint64_t called_before(const struct reader *r, uint64_t back)
+static uint64_t called_before(const struct program *p, uint64_t back)
 {
     uint32_t code;
     uint16_t half;
 
-    if (back < sizeof code || back % 2 != 0 || !read_bytes(r, back - sizeof code, &code, sizeof code))
+    if (back < sizeof code || back % 2 != 0 || !read_code(p, back - sizeof code, &code, sizeof code))
         return ~0ull;
     if ((code & 0xfff) == 0x0ef) { /* jal ra */
         int64_t offset =
@@ -165,10 +185,9 @@ static struct user_call call_new(struct user_calls *c, const char *name, const s
 
 /* The name that the program has called: what stands in its call, unless that is a register or a function of its own,
  * which has jumped on to `below`. */
-static const char *called_name(struct program *p, const struct reader *r, const struct code *caller,
-                               const struct code *below)
+static const char *called_name(struct program *p, const struct code *caller, const struct code *below)
 {
-    uint64_t target = called_before(r, caller->at + 1);
+    uint64_t target = called_before(p, caller->at + 1);
     struct code called = {.own = true};
 
     if (target != 0 && target != ~0ull)
@@ -176,14 +195,14 @@ static const char *called_name(struct program *p, const struct reader *r, const 
     return called.own || !*called.name ? below->name : called.name;
 }
 
-static uint32_t find_returns(const struct reader *r, uint64_t sp, struct exit_return *found)
+static uint32_t find_returns(const struct program *p, const struct reader *r, uint64_t sp, struct exit_return *found)
 {
     uint64_t word[STACK_WORDS];
     size_t words = target_read_in(r->target, r->node, r->satp, sp, word, sizeof word) / sizeof *word;
     uint32_t n = 0;
 
     for (size_t i = 0; i < words && n < RETURNS_MOST; i++)
-        if (word[i] < sp && called_before(r, word[i]) != ~0ull)
+        if (word[i] < sp && called_before(p, word[i]) != ~0ull)
             found[n++] = (struct exit_return){.at = sp + i * sizeof *word, .to = word[i]};
     return n;
 }
@@ -200,7 +219,7 @@ struct user_call user_calls_find_at(struct user_calls *c, uint32_t node, uint32_
                                .sp = place->sp,
                                .fp = place->fp,
                                .returns = returns,
-                               .n = find_returns(&reader, place->sp, returns),
+                               .n = find_returns(p, &reader, place->sp, returns),
                                .read = read_word,
                                .ctx = &reader};
     unsigned n = frames_walk(p->frames, &from, frame, FRAMES_MOST);
@@ -209,7 +228,7 @@ struct user_call user_calls_find_at(struct user_calls *c, uint32_t node, uint32_
     for (unsigned i = 1; i < n; i++, below = at) {
         at = code_at(p, frame[i].pc);
         if (at.own)
-            return call_new(c, called_name(p, &reader, &at, &below), &at, frame[i].sp);
+            return call_new(c, called_name(p, &at, &below), &at, frame[i].sp);
         if (strcmp(at.name, "start_program") == 0 || !*at.name)
             break;
     }
@@ -243,6 +262,16 @@ void user_calls_describe(struct user_calls *c, uint32_t node, uint32_t program, 
         snprintf(text, WHERE_BYTES, "%s, called from %s", here.name, caller);
     else
         snprintf(text, WHERE_BYTES, "%s, in %s called from %s", here.name, call.name, caller);
+}
+
+const char *user_calls_line(struct user_calls *c, uint32_t node, uint32_t program, const struct user_place *place)
+{
+    struct code here = code_at(&c->program[program], place->pc);
+
+    if (here.own)
+        return here.text;
+    struct user_call call = user_calls_find_at(c, node, program, place);
+    return call.back != 0 ? call.text : NULL;
 }
 
 bool user_calls_begin(struct user_calls *c, uint32_t node, uint32_t program, const char *name, struct user_call *call)

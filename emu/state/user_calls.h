@@ -36,5 +36,9 @@ struct user_call user_calls_find_at(struct user_calls *c, uint32_t node, uint32_
 void user_calls_describe(struct user_calls *c, uint32_t node, uint32_t program, const struct user_place *place,
                          char *text);
 
+/* The line of the program where a node is: "main (x.c:20)", or the call there that it is in, as in struct user_call.
+ * NULL: only code of ncube's libraries is there, or nothing is known. */
+const char *user_calls_line(struct user_calls *c, uint32_t node, uint32_t program, const struct user_place *place);
+
 /* The call of a function at whose beginning a node is. False: a library calls it. */
 bool user_calls_begin(struct user_calls *c, uint32_t node, uint32_t program, const char *name, struct user_call *call);

@@ -52,7 +52,8 @@ enum trace_kind {
     TRACE_MARK, /* text */
     TRACE_END,  /* how = enum trace_end, text: a line; not bound to a window, nodes or a limit */
     /* Not in the text format; spells last from `since` to `cycles`: */
-    TRACE_USER,    /* a spell of user code; how: the call that has ended it, or a TRACE_BY_... */
+    TRACE_USER,    /* a spell of user code; how: the call that has ended it, or a TRACE_BY_...; text: the program's
+                    * line where it has ended; NULL: not known */
     TRACE_HANDLED, /* an interrupt; dies: its process has ended */
     TRACE_WAIT,    /* the node begins to wait: how = enum ncu_wait, peer and tag: for whom and what; text */
     TRACE_IDLE,    /* it has waited: likewise; the text format has only those in a call */

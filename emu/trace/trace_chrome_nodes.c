@@ -15,6 +15,7 @@
 #define PHASE_END_BYTES 96u
 #define ARROW_END_BYTES 160u
 #define CALL_TEXT_BYTES 160u
+#define LINE_TEXT_BYTES 320u
 
 /* ---- Nodes ---- */
 
@@ -51,6 +52,19 @@ void chrome_slice(struct trace *t, uint32_t node, uint64_t since, uint64_t until
         event_put(t, &p, ",'name':'%s'", name);
 }
 
+static void put_user(struct trace *t, const struct trace_record *r)
+{
+    struct piece p;
+
+    if (!r->text) {
+        chrome_slice(t, r->node, r->since, r->cycles, "user");
+    } else if (event_slice_begin(t, &p, PROCESS_NODES, r->node, r->since, r->cycles)) {
+        piece_put(&p, ",'name':'user','args':{'line':'");
+        event_quoted(&p, r->text, LINE_TEXT_BYTES);
+        event_put(t, &p, "'}");
+    }
+}
+
 /* A spell of user code ends the kernel's before it. */
 void chrome_user(struct trace *t, const struct trace_record *r)
 {
@@ -58,7 +72,7 @@ void chrome_user(struct trace *t, const struct trace_record *r)
 
     if (v->kernel_since != NEVER)
         chrome_slice(t, r->node, v->kernel_since, r->since, trace_call_name(v->call));
-    chrome_slice(t, r->node, r->since, r->cycles, "user");
+    put_user(t, r);
     v->kernel_since = r->how == TRACE_BY_INTERRUPT ? NEVER : r->cycles;
     v->call = r->how;
     chrome_show_arrows(t, r->node, r->cycles);

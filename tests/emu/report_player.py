@@ -158,6 +158,77 @@ def drags(p):
     p.agree("after the timeline was dragged")
 
 
+def lines(p):
+    """Each node is at the line of its last trap, and the chosen one says it: by click, by key, by none."""
+    b, texts = p.browser, p.data["lines"]
+    places = {}
+    for node, times in p.data["places"]:
+        at, places[node] = 0, []
+        for i in range(0, len(times), 2):
+            at += times[i]
+            places[node].append((at, texts[times[i + 1]]))
+    assert places, "no lines"
+    for part in (0.1, 0.43, 0.7, 0.99):
+        b.value("player.jump(shown[0] + %s * (shown[1] - shown[0]))" % part)
+        t = p.moment()
+        seen = b.value("player.nodes.map(n => [n.address, n.line && n.line[2]])")
+        for node, line in seen:
+            expected = next((text for at, text in reversed(places.get(node, [])) if at <= t), None)
+            assert line == expected, (node, t, line, expected)
+    assert len({line for _, line in seen}) > 1 or len(seen) < 3, seen
+    said = "document.getElementById('place').textContent"
+    left, top, _, _ = b.box("play")
+    x, y, address, line = b.value("(n => [n.x, n.y, n.address, n.line[2]])(player.nodes[3])")
+    for kind in "mousePressed", "mouseReleased":
+        b.mouse(kind, left + x, top + y, int(kind == "mousePressed"))
+    assert b.value(said).startswith("node %d: " % address) and line in b.value(said), b.value(said)
+    p.agree("a node is chosen by a click")
+    b.key("ArrowDown", 40)
+    assert b.value(said).startswith("node %d: " % b.value("player.nodes[4].address")), b.value(said)
+    b.key("ArrowUp", 38)
+    b.key("ArrowUp", 38)
+    assert b.value(said).startswith("node %d: " % b.value("player.nodes[2].address")), b.value(said)
+    b.key("Escape", 27)
+    assert b.value(said) == "", b.value(said)
+    print("a node is chosen by a key, and no longer")
+
+
+def work(p):
+    """What a picture costs: calls of the canvas, counted; nothing is looked up in the style or laid out; and the
+    script's time, whose bound is so wide that a busy host keeps it."""
+    calls, styles, ms, nodes, held = p.browser.value("""(async () => {
+        const of = CanvasRenderingContext2D.prototype, old = {}, style = window.getComputedStyle, times = [];
+        let calls = 0, styles = 0, most = 0, held = 0;
+        player.choose(player.nodes[0]);
+        await new Promise(go => requestAnimationFrame(go));
+        for (const name of Object.getOwnPropertyNames(of)) {
+            const method = Object.getOwnPropertyDescriptor(of, name).value;
+            if (typeof method !== 'function' || name === 'constructor') continue;
+            old[name] = method;
+            of[name] = function (...words) { calls++; return method.apply(this, words); };
+        }
+        window.getComputedStyle = (...words) => { styles++; return style(...words); };
+        for (let i = 0; i < 200; i++) {
+            await new Promise(go => requestAnimationFrame(go));
+            calls = 0;
+            const before = performance.now();
+            player.jump(shown[0] + (shown[1] - shown[0]) * i / 200);
+            times.push(performance.now() - before);
+            most = Math.max(most, calls);
+            held = Math.max(held, +/held: ([0-9]+)/.exec(document.getElementById('now').textContent)[1]);
+        }
+        for (const name in old) of[name] = old[name];
+        window.getComputedStyle = style;
+        player.choose(null);
+        return [most, styles, times.sort((a, b) => a - b)[100], player.nodes.length, held];
+    })()""")
+    bound = (7 if p.data["dimension"] <= 6 else 1) * nodes + 4 * held + 20
+    assert calls <= bound, "a picture takes %d calls for %d nodes and %d channels" % (calls, nodes, held)
+    assert styles == 0, styles
+    assert ms < 8, "a picture takes %.1f ms" % ms
+    print("a picture takes %d calls of the canvas, and %.2f ms of the script's time" % (calls, ms))
+
+
 def calm(p):
     p.browser.set_media(("prefers-reduced-motion", "reduce"), ("prefers-color-scheme", "dark"))
     p.agree("in dark colours")
@@ -247,7 +318,7 @@ def drive(cases, page, folder, **window):
 
 def main():
     page, folder, *end = sys.argv[1:]
-    cases = [keys, plays, drags, calm]
+    cases = [keys, plays, drags, lines, work, calm]
     if end:
         cases = [frames] if end == ["frames"] else [lambda p: ends(p, end[0])]
     drive(cases, page, folder, width=1000, height=900)

@@ -87,9 +87,11 @@ equal "an odd number of nodes" 2 -n 5 ./ends exit
 for racks in $(drawn_of 2 1 2); do
     equal "a drive" "$racks" -m drives.conf "$guest/files" "many files" //df00/
 done
-on 1 run -d 2 --trace-format=chrome --trace there.json --stats=there.stats "$build/examples/hello" >there.out 2>&1
-"$build/bin/ncube" run -d 2 --trace-format=chrome --trace here.json --stats=here.stats "$build/examples/hello" \
-    >here.out 2>&1
+on 1 run -d 2 --trace-format=chrome --trace there.json --trace-lines --stats=there.stats "$build/examples/hello" \
+    >there.out 2>&1
+"$build/bin/ncube" run -d 2 --trace-format=chrome --trace here.json --trace-lines --stats=here.stats \
+    "$build/examples/hello" >here.out 2>&1
+check "a timeline has lines" grep -q '"line":"[a-z]*, called in main (hello.c:' here.json
 check "a timeline is the same" cmp here.json there.json
 check "statistics are the same" cmp <(sed '/^ "host"/,$d' here.stats) <(sed '/^ "host"/,$d' there.stats)
 same "one process is ncube" "$("$build/bin/ncube" run -d 1 "$build/examples/hello")" \

@@ -93,6 +93,61 @@ fi
 
 check "that it ended well" says 'The run ended with status 0' slow.html
 
+# ---- Lines of the program
+
+cat >lines.c <<'EOF'
+#include <nself.h>
+static void give(int me, char *bytes)
+{
+    nwrite(bytes, 100, me ^ 1, 5, 0);
+}
+static int take(char *bytes)
+{
+    int from = -1, type = 5;
+    return nread(bytes, 100, &from, &type, 0);
+}
+int main(void)
+{
+    int me, process, host, dim;
+    volatile char bytes[100];
+    whoami(&me, &process, &host, &dim);
+    for (int i = 0; i < 5; i++) {
+        give(me, (char *)bytes);
+        take((char *)bytes);
+    }
+    return 0;
+}
+EOF
+places() { # PAGE: each node's lines, one after the other
+    data "$1" | "$python" -c '
+import json, sys
+d = json.load(sys.stdin)
+assert d["line_step"] == 0
+for node, times in d["places"]:
+    assert all(step > 0 for step in times[2::2]), times
+    print(node, *[d["lines"][i] for i in times[1::2]], sep="|")'
+}
+own() { printf '%s' 'whoami, called in main (lines.c:15)'
+    for ((i = 0; i < 5; i++)); do
+        printf '%s' '|nwrite, called in give (lines.c:4)|nread, called in take (lines.c:9)'
+    done; }
+for optimized in -O0 -O1; do
+    "$build/bin/ncc" -g $optimized -fno-inline -o lines lines.c
+    status "a run with lines, $optimized" 0 run -d 2 --report=lines.html --trace=lines.json ./lines
+    [ -z "$python" ] || same "$optimized: each node's lines, in their order" \
+        "$(for n in 0 1 2 3; do echo "$n|$(own)"; done)" "$(places lines.html)"
+done
+status "the page of the trace" 0 report --out=again.html lines.json
+check "has them, too" cmp again.html lines.html
+status "a trace with lines" 0 run -d 2 --trace=more.json --trace-lines --sync=strict ./lines
+check "is that of a run with a report" cmp more.json lines.json
+status "a trace without" 0 run -d 2 --trace=less.json ./lines
+sed -E 's/,"args":\{"line":"[^"]*"\}//' lines.json >no_lines.json
+check "is the same but for them" cmp no_lines.json less.json
+"$build/bin/ncc" -o unnamed lines.c
+status "a program without -g" 0 run -d 1 --report=unnamed.html ./unnamed
+check "has functions" grep -qF '"lines":["whoami, called in main",' unnamed.html
+
 # ---- Waits for file servers
 
 "$ncube" disk create df00.img 8M
@@ -172,6 +227,7 @@ EOF
 "$build/bin/ncc" -g -O0 -o fails fails.c
 status "a fault" 1 run -d 2 --report=fault.html ./fails a b
 check "the page says so first" says 'The run failed: node 1 .*in main .fails.c:10.' fault.html
+check "the node's last line is that of the fault" grep -qE '"lines":\[.*"main \(fails.c:10\)"\]' fault.html
 status "a status" 7 run -d 1 --report=status.html ./fails a
 check "the page says so first" \
     says 'The run failed: the program has ended with status 7; first failure: node 1 has' status.html
@@ -224,6 +280,8 @@ refused "the trace as report" 1 "this is the trace" run --report=no.json --trace
 rm -f no.json
 refused "the statistics as report" 1 "--stats writes this file, too" run --report=no.html --stats=no.html "$ring"
 refused "the program as report" 2 "is a program, not a name for the page" run --report="$ring" "$ring"
+refused "lines in a trace in text" 2 "--trace-lines needs a timeline" run --trace=no.html --trace-lines "$ring"
+refused "lines without a trace" 2 "--trace-lines without a trace" run --trace-lines "$ring"
 refused "no name" 2 "report: give a file's name" run --report= "$ring"
 status "a full disk, in a run" 1 run --report=/dev/full "$ring"
 check "it says so" grep -qF '/dev/full: No space left' err

@@ -27,7 +27,8 @@ for command in "ncube run" "ncube boot" "ncube down" "ncube ps" "ncube top" "ncu
     done
 done
 same "options by their beginning" \
-    "--trace --trace-format --trace-from --trace-limit --trace-nodes --trace-to " "$(complete_words ncube run --tr)"
+    "--trace --trace-format --trace-from --trace-limit --trace-lines --trace-nodes --trace-to " \
+    "$(complete_words ncube run --tr)"
 same "values after a blank" "strict " "$(complete_words ncube run --sync s)"
 same "values after =" "chrome picl text " "$(complete_words ncube run --trace-format = "")"
 same "keys to set" "drives.cache_kb= drives.model= drives.rpm= " "$(complete_words ncube topo --set dr)"

@@ -411,8 +411,9 @@ _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
 #define PROC_READ_SENT_OFFSET   1112u /* when the message was sent that it has taken last; 0: none */
 #define PROC_FILES_OFFSET       1352u
 #define PROC_FILES              256u
-#define FRAME_ARGUMENTS_OFFSET  80u /* in Vertex's struct trap_frame: of a call's arguments, a0-a5 */
-#define FRAME_RETURN_OFFSET     8u  /* ra, and then sp */
+#define FRAME_ARGUMENTS_OFFSET  80u  /* in Vertex's struct trap_frame: of a call's arguments, a0-a5 */
+#define FRAME_RETURN_OFFSET     8u   /* ra, and then sp; before it, at 0, the pc */
+#define FRAME_BYTES             144u /* it lies at the end of a page */
 /* Where it waits: `replaced`, a bool; and the place in the window of its struct abi_call (abi.h), uint32_t, whose bit 0
  * is what `replaced` was then: another program that has told nothing may have taken its place since. */
 #define PROC_REPLACED_OFFSET 6u

@@ -33,6 +33,8 @@ _Static_assert(offsetof(struct trap_frame, a) == ASM_FRAME_A, "entry.S");
 _Static_assert(offsetof(struct trap_frame, a) == FRAME_ARGUMENTS_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct trap_frame, ra) == FRAME_RETURN_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct trap_frame, sp) == FRAME_RETURN_OFFSET + 8, "vertex/contract/system.h");
+_Static_assert(offsetof(struct trap_frame, pc) == 0, "vertex/contract/system.h");
+_Static_assert(sizeof(struct trap_frame) == FRAME_BYTES, "vertex/contract/system.h");
 _Static_assert(sizeof((struct exit_fault){0}.x) <= ASM_FAULT_BYTES && ASM_FAULT_BYTES % 16 == 0, "entry.S");
 _Static_assert(sizeof(struct trap_frame) == ASM_FRAME_BYTES && ASM_FRAME_BYTES % 16 == 0, "entry.S");
 
