@@ -30,12 +30,13 @@ static const struct options options = {
 static int check_shown(const struct replay_words *w, char *error)
 {
     const struct recording *r = w->options.machine.recording;
-    uint32_t there = w->options.machine.kept_up ? relive_programs(r) : 1;
+    const struct machine_options *m = &w->options.machine;
+    uint32_t there = m->kept_up ? relive_programs(r) : 1;
 
-    if (w->options.machine.kept_up &&
-        (w->options.machine.gdb || w->options.machine.core_dir || w->options.machine.check))
-        return error_line(error,
-                          "of a machine that was kept up; --gdb, --core and --check need a recording of ncube run");
+    if (m->kept_up && m->check)
+        return error_line(error, "of a machine that was kept up; --check needs a recording of ncube run");
+    if (m->kept_up && (m->gdb || m->core_dir) && w->options.shown == 0 && there != 1)
+        return error_line(error, "%u programs are recorded; add --program=N, the one for --gdb or --core", there);
     if (w->options.shown <= there)
         return 0;
     return error_line(error, "no program %u: %u %s recorded", w->options.shown, there, there == 1 ? "is" : "are");

@@ -101,7 +101,7 @@ void session_print(void *session, const char *line)
 
 bool session_goes_back(struct session *s)
 {
-    const char *loss = s->travel && s->target->ops->no_return ? s->target->ops->no_return(s->target->ctx) : NULL;
+    const char *loss = s->target->ops->no_return ? s->target->ops->no_return(s->target->ctx) : NULL;
     char line[320];
 
     if (s->travel && !s->changed && !loss)

@@ -14,6 +14,7 @@
 #include "emu/machine/operate.h"
 #include "emu/machine/replayer.h"
 #include "emu/state/explain.h"
+#include "emu/watch/cores.h"
 #include "emu/watch/debugger.h"
 
 struct relived { /* what a job, or a load of a host program, points to */
@@ -53,6 +54,26 @@ static struct relived *take_job(struct relive *r, const json_t *description)
     return NULL;
 }
 
+/* gdb and core files are for one program. */
+static bool is_watched(const struct relive *r, uint32_t id)
+{
+    return id == (r->options->shown != 0 ? r->options->shown : 1);
+}
+
+static void watch(struct relive *r, uint32_t id)
+{
+    struct machine *m = &r->machine;
+
+    if (!is_watched(r, id) || (!m->stub && !m->cores))
+        return;
+    if (front_find_job(m->front, id)->options.hosted) {
+        machine_complain(m, "a host program loads what runs as program %u; --gdb and --core need another", id);
+        return;
+    }
+    cores_begin(m, id);
+    debugger_begin(m, id);
+}
+
 static bool launch(struct relive *r, const json_t *act)
 {
     struct machine *m = &r->machine;
@@ -72,6 +93,8 @@ static bool launch(struct relive *r, const json_t *act)
         recording_depart(recording_of(r), "program %d cannot begin: %s", id, m->error);
     else if (begun != (uint32_t)id || front_find_job(m->front, begun)->base != (uint32_t)base)
         recording_depart(recording_of(r), "program %d begins elsewhere", id);
+    else
+        watch(r, begun);
     return true;
 }
 
@@ -115,13 +138,24 @@ static bool end(struct relive *r, const json_t *act)
     return j;
 }
 
+/* gdb's user looks at it for as long as they like. */
+static void show_deadlock(struct machine *m, uint32_t id)
+{
+    while (debugger_stuck(m, id) && machine_run(m, UINT64_MAX) == SCHED_DEADLOCK)
+        ;
+    cores_write_all(m);
+}
+
 static bool end_deadlock(struct relive *r, const json_t *act)
 {
     struct job *j = job_of(r, act, NULL);
 
-    if (j)
-        life_end_deadlock(&r->machine, j);
-    return j;
+    if (!j)
+        return false;
+    if (is_watched(r, j->id))
+        show_deadlock(&r->machine, j->id);
+    life_end_deadlock(&r->machine, j);
+    return true;
 }
 
 static bool conclude(struct relive *r, const json_t *act)
@@ -134,6 +168,8 @@ static bool conclude(struct relive *r, const json_t *act)
     const uint32_t id = j->id;
     if (j->streams.lost)
         machine_say("not all of the output of program %u could be written", id);
+    if (is_watched(r, id))
+        cores_end(&r->machine);
     int status = life_conclude(&r->machine, j);
     if (status != recorded)
         recording_depart(recording_of(r), "program %u ends with status %d, not %d", id, status, recorded);
@@ -313,6 +349,8 @@ static int conclude_machine(struct relive *r, int status)
 
     int signal = signals_asked() != 0 ? signals_asked() : r->signal;
 
+    if (m->sched)
+        cores_tell(m);
     if (signal != 0)
         status = RUN_SIGNAL + signal;
     if (machine_tell_statistics(m) != 0 && status == 0)

@@ -225,6 +225,13 @@ void cores_tell(const struct machine *m)
             m->options->core_dir, j->options.program[debugged_part(j, c->first)].path, m->options->core_dir, c->first);
 }
 
+void cores_end(struct machine *m)
+{
+    cores_tell(m);
+    if (m->cores)
+        target_choose_nodes(&m->cores->target, true);
+}
+
 void cores_close(struct machine *m)
 {
     if (m->cores)

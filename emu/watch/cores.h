@@ -22,6 +22,8 @@ void cores_begin(struct machine *m, uint32_t id);
 void cores_write_all(struct machine *m);
 /* Says what has been written, at the end of the run. */
 void cores_tell(const struct machine *m);
+/* Likewise, when the job has ended and others go on. */
+void cores_end(struct machine *m);
 void cores_close(struct machine *m);
 
 /* struct sched_ops: stands. */

@@ -72,9 +72,11 @@ static void on_run_ahead(void *ctx, bool ahead)
 
 static const char *on_no_return(void *ctx)
 {
-    const struct recording *r = ((struct machine *)ctx)->options->recording;
+    const struct machine_options *o = ((struct machine *)ctx)->options;
 
-    return recording_is_kept(r) ? recording_loss(r) : NULL;
+    if (o->kept_up && recording_is_replayed(o->recording))
+        return "the life of a machine that was kept up is replayed forwards only";
+    return recording_is_kept(o->recording) ? recording_loss(o->recording) : NULL;
 }
 
 static bool on_is_behind(void *ctx)

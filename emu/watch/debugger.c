@@ -23,7 +23,8 @@ int debugger_open(struct machine *m)
         *m->options->gdb_goes_back = NULL;
         return 0;
     }
-    m->stub = stub_new(m->options->gdb_port, m->options->kept_up ? LOOK_MS : 0, m->error, sizeof m->error);
+    bool has_clients = m->options->kept_up && !recording_is_replayed(m->options->recording);
+    m->stub = stub_new(m->options->gdb_port, has_clients ? LOOK_MS : 0, m->error, sizeof m->error);
     if (!m->stub)
         return machine_complain(m, "%s", m->error);
     if (m->options->gdb_goes_back)

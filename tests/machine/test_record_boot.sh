@@ -193,8 +193,13 @@ check "each program's file is there once" [ "$(grep -c ' programs/' show)" = 3 ]
 check "and what it has read" grep -qE '^ +18 +18  input$' show
 (cd elsewhere && ncube replay --program=8 life.ncr >out 2>err)
 same "there is no eighth program" "1 ncube: life.ncr: no program 8: 7 are recorded" "$? $(cat elsewhere/err)"
-status "under gdb" 1 ncube replay --gdb life.ncr
-check "which is said" grep -q 'life.ncr: of a machine that was kept up; ' err
+for look in --gdb --core=cores; do
+    status "$look of several programs" 1 ncube replay $look life.ncr
+    same "which is said" 'ncube: life.ncr: 7 programs are recorded; add --program=N, the one for --gdb or --core' \
+        "$(cat err)"
+done
+status "under --check" 1 ncube replay --check --program=1 life.ncr
+check "which is said" grep -q 'life.ncr: of a machine that was kept up; --check needs a recording of ncube run' err
 head -c $(($(wc -c <life.ncr) / 2)) life.ncr >cut.ncr
 status "a cut recording" 1 ncube replay cut.ncr
 check "which is said" grep -q '^ncube: cut.ncr: ' err
@@ -261,6 +266,98 @@ replay "volumes, and SIGTERM"
 life_status=
 check "the second program has read what the first has written" grep -q '1: of node 1' out.2
 
+# ---- Core files and gdb, of one of the programs
+
+cat >looks.c <<'END'
+#include <nself.h>
+#include <stdio.h>
+int value;
+static void set(int v)
+{
+    value = v;
+}
+int main(int argc, char **argv)
+{
+    int node, proc, host, dim, s = -1, t = 9;
+    char b[4];
+
+    (void)argv;
+    whoami(&node, &proc, &host, &dim);
+    for (int i = 0; i < 10; i++)
+        set(i * node);
+    printf("node %d: %d\n", node, value);
+    fflush(stdout);
+    if (argc > 2 && node == 1)
+        *(volatile int *)16 = 0;
+    return argc > 1 ? nread(b, 4, &s, &t, 0) : node;
+}
+END
+ncc -g -O1 -fno-inline -o looks looks.c || exit 1
+programs=0
+rm -f out.* err.* status.*
+boot -d 2
+run 1 -d 1 ./looks
+run 125 -d 2 ./looks a
+run 1 -d 1 ./looks a b
+down 0
+watched() { # N WORD...: a replay that looks at the Nth program
+    local n=$1
+    shift
+    ncube replay --program=$n --trace=seen.json "$@" life.ncr >out 2>err </dev/null
+}
+for n in 1 2 3; do
+    watched $n --core=cores.$n
+    ended=$?
+    same "core files of program $n: status" "$(cat status.$n)" $ended
+    check "core files of program $n: the same trace" cmp seen.json trace.json
+    check "core files of program $n: the same output" cmp out out.$n
+done
+same "of a program that ends" "" "$(ls cores.1)"
+same "of one that hangs" "core.0 core.1 core.2 core.3 nodes" "$(ls cores.2 | xargs)"
+check "it waits" grep -qx 'nodes 0-3: each waits in nread for a message of type 9 from any node' cores.2/nodes
+same "of one that faults" "core.0 core.1 nodes" "$(ls cores.3 | xargs)"
+check "it is said" grep -q '^ncube: 2 core files in cores.3: gdb-multiarch .*/looks cores.3/core.1$' err
+if command -v gdb-multiarch >/dev/null; then
+    gdb-multiarch -nx -batch -ex bt ./looks cores.3/core.1 >gdb.out 2>&1
+    check "where" grep -q '^#0  main .* at looks.c:20$' gdb.out
+    asks() { # N COMMAND...: gdb's answers, and the replay's status
+        local n=$1 command words=()
+        shift
+        for command; do words+=(-ex "$command"); done
+        rm -f err
+        watched $n --gdb &
+        await grep -qs 'waiting for gdb' err
+        command=$(sed -n "s/.*\(target remote :[0-9]*\)'.*/\1/p" err)
+        timeout 60 gdb-multiarch -nx -batch -ex "$command" "${words[@]}" ./looks >gdb.out 2>&1
+        wait $!
+    }
+    asks 1 'break set if v == 9' continue bt reverse-continue delete continue
+    same "program 1 under gdb: status" 1 $?
+    check "it stops" grep -q '^Thread 2 "node 1" hit Breakpoint 1, set (v=9) at looks.c:6$' gdb.out
+    check "it does not go back" \
+        grep -q 'no way back: the life of a machine that was kept up is replayed forwards only$' gdb.out
+    check "the same trace" cmp seen.json trace.json
+    asks 2 continue 'info threads' continue
+    same "program 2 under gdb: status" 125 $?
+    check "it hangs, and gdb is told" grep -q '"node 3" (waits in nread for a message of type 9' gdb.out
+    check "the same trace" cmp seen.json trace.json
+    check "the same errors" cmp <(sed 1d err) err.2
+    asks 3 continue bt continue
+    same "program 3 under gdb: status" 1 $?
+    check "it faults, and gdb is told" grep -q '^#0  main .* at looks.c:20$' gdb.out
+    check "the same trace" cmp seen.json trace.json
+    asks 3 kill
+    check "gdb's user ends the machine" grep -q '^ncube: the machine goes down at ' err
+else
+    skip "a replay under gdb" "gdb-multiarch is not installed"
+fi
+watched 3 --gdb &
+replay=$!
+await grep -qs 'waiting for gdb' err
+kill -TERM $replay
+wait $replay
+same "a replay that waits for gdb is ended: status" 143 $?
+
 # ---- A host program
 
 cp "$examples"/*.[ch] .
@@ -274,6 +371,9 @@ run 0 ./turns
 down 0
 rm out.1
 replay "a host program"
+ncube replay --program=1 --gdb life.ncr >out 2>err </dev/null
+same "which gdb cannot look at" \
+    '1 ncube: a host program loads what runs as program 1; --gdb and --core need another' "$? $(cat err)"
 
 # ---- What cannot be recorded
 
