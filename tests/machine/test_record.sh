@@ -162,7 +162,7 @@ read_bytes=50000
 replay "a closed pipe" 141
 read_bytes=
 check "a closed pipe: no more than the host has taken" [ "$(wc -c <elsewhere/stdout)" -lt 150000 ]
-(cd elsewhere && "$ncube" replay --trace=full.json run.ncr >/dev/full 2>err)
+(cd elsewhere && "$ncube" replay --trace=full.json --trace-lines run.ncr >/dev/full 2>err)
 same "the replay's own disk is full: status" 141 $?
 check "its trace is the same" cmp trace.json elsewhere/full.json
 check "it says so" grep -qx "ncube: not all of the replay's output could be written" elsewhere/err
@@ -261,7 +261,7 @@ printf 'some\ntext\n' >data/in
 record "for gdb" 6 -d 1 --serve data ./reads word <in
 rm -r data
 if command -v gdb-multiarch >/dev/null; then
-    "$ncube" replay --gdb --trace=gdb.json run.ncr >gdb.stdout 2>gdb.stderr &
+    "$ncube" replay --gdb --trace=gdb.json --trace-lines run.ncr >gdb.stdout 2>gdb.stderr &
     replay=$!
     await grep -qs 'waiting for gdb' gdb.stderr
     port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" gdb.stderr)
