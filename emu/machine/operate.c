@@ -520,6 +520,7 @@ static void rely_on_kernel(struct machine *m)
                                         .wake_cycles = cost_least(costs, WAKE_QUIET_CYCLES),
                                         .idle_cycles = cost_least(costs, IDLE_SILENT_CYCLES),
                                         .causes_cycles = cost_least(costs, CAUSES_SILENT_CYCLES),
+                                        .begun_cycles = cost_least(costs, TRAP_SILENT_CYCLES),
                                         .user_cycles = cost_least(costs, USER_QUIET_CYCLES + TRAP_QUIET_CYCLES),
                                         .arrival_cycles = m->config.n_faults == 0 ? lookahead_cycles(m) : 0,
                                         .passes = !trace_wants(m->trace, TRACE_USER)});

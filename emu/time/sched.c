@@ -64,6 +64,7 @@ void sched_rely_on(struct sched *s, const struct sched_quiet *quiet)
     s->harts->control->wake_quiet_cycles = s->wake_quiet_cycles = quiet->wake_cycles;
     s->idle_silent_cycles = quiet->idle_cycles;
     s->causes_silent_cycles = quiet->causes_cycles;
+    s->trap_silent_cycles = quiet->begun_cycles;
     s->passes = quiet->passes;
 }
 

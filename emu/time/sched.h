@@ -142,7 +142,8 @@ struct sched_quiet {
     uint64_t user_cycles;    /* nor after user code, unless there is a cause, */
     uint64_t wake_cycles;    /* nor after an IDLE or CAUSES */
     uint64_t idle_cycles;    /* no request of any kind comes sooner after an IDLE, */
-    uint64_t causes_cycles;  /* nor after a CAUSES */
+    uint64_t causes_cycles;  /* nor after a CAUSES, */
+    uint64_t begun_cycles;   /* nor after an ENTER that finds no cause; nor is user code resumed sooner */
     uint64_t arrival_cycles; /* a SEND never fails at once, and brings no cause to another node sooner */
     bool passes;             /* traps may begin out of turn: nobody wants their spells in order */
 };

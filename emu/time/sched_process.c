@@ -233,9 +233,10 @@ void sched_trap_begin(struct sched *s, struct hart *h)
 {
     clocks_remove(&s->entered, h->index);
     h->begun = h->clock;
+    h->silent_until = h->clock + s->trap_silent_cycles;
     s->ops->answer(s->ctx, h->index, 0);
     sched_ready_add(s, h);
-    clocks_add(&s->clocks, h->index, h->clock);
+    clocks_add(&s->clocks, h->index, earlier_of(h->silent_until, handling_start(h)));
 }
 
 /* Takes the ENTER at which a hart is stopped back, as if it had not been executed. */

@@ -95,7 +95,7 @@ struct sched {
     uint32_t *hart_of; /* the inverse */
     uint32_t count;
     uint64_t lookahead_cycles;
-    uint64_t wake_quiet_cycles, idle_silent_cycles, causes_silent_cycles;
+    uint64_t wake_quiet_cycles, idle_silent_cycles, causes_silent_cycles, trap_silent_cycles;
     bool passes;        /* traps may begin out of turn */
     bool strict, close; /* close: as strict, but the bounds of sched_rely_on hold */
     bool started;

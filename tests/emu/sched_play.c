@@ -203,6 +203,7 @@ static const struct sched_quiet any_quiet = {.trap_cycles = TRAP_CYCLES,
                                              .wake_cycles = WAKE_CYCLES,
                                              .idle_cycles = SILENT_CYCLES,
                                              .causes_cycles = SILENT_CYCLES,
+                                             .begun_cycles = BEGUN_CYCLES,
                                              .arrival_cycles = MESSAGE_CYCLES,
                                              .passes = true};
 

@@ -23,7 +23,8 @@
 #define TRAP_CYCLES 50u /* at least so long the kernel takes from ENTER to a SEND, */
 #define WAKE_CYCLES 20u /* and from CAUSES or IDLE; */
 
-#define SILENT_CYCLES 15u /* and from those to any NCU instruction */
+#define SILENT_CYCLES 15u /* and from those to any NCU instruction, */
+#define BEGUN_CYCLES  40u /* from ENTER to any, and to user code */
 
 #define TIMER_CYCLES 9u
 

@@ -2,8 +2,9 @@
  * The shortest ways through the kernel. The scheduler relies on TRAP_QUIET_CYCLES, WAKE_QUIET_CYCLES and
  * USER_QUIET_CYCLES (vertex/contract/machine.h): so long the kernel executes no SEND and no ARM after an ENTER or a
  * wait, and no ENTER after user code; and on IDLE_SILENT_CYCLES and CAUSES_SILENT_CYCLES: no NCU instruction at all
- * after a wait. This test finds the shortest ways in vertex.elf, whether or not their conditions
- * can be met, so it may find less than the kernel can do, never more.
+ * after a wait; and on TRAP_SILENT_CYCLES: none that others can notice after an ENTER that has found no cause. This
+ * test finds the shortest ways in vertex.elf, whether or not their conditions can be met, so it may find less than the
+ * kernel can do, never more.
  *
  * A call costs what the way through the called function costs; a call by pointer, the least of all functions whose
  * address is in the kernel's data. A way that returns from the function in which it began goes on after every call of
@@ -253,6 +254,14 @@ static bool is_request(uint32_t place)
     return ncu_op_at(place) != 0 || place == kernel.sched_enter;
 }
 
+/* The plugin answers the others by itself. */
+static bool is_noticed(uint32_t place)
+{
+    uint32_t op = ncu_op_at(place);
+
+    return is_request(place) && op != NCU_TIME && op != NCU_CHARGE && op != NCU_ENTERED && op != NCU_STATED;
+}
+
 static void reach(uint32_t place, uint64_t at_cycles)
 {
     if (place >= kernel.places || at_cycles >= cycles[place])
@@ -452,6 +461,33 @@ static uint64_t shortest_from_op(uint32_t op, uint32_t sites)
     return least(shortest, shortest_after_returns());
 }
 
+/* Returns where a branch leads that compares with 0, if it is 0. */
+static uint32_t place_if_zero(uint32_t place)
+{
+    uint32_t i = bits_at(place), funct3 = (i & 3) == 3 ? i >> 12 & 7 : (i >> 13 & 7) - 6; /* of beq and bne */
+
+    cr_assert(lead_of(place).kind == BRANCH && funct3 <= 1 && ((i & 3) != 3 || (i >> 20 & 31) == 0));
+    return funct3 == 0 ? lead_of(place).to : place_after(place);
+}
+
+/* Returns the shortest way from any ENTER that has found no cause: its block ends with a look at the answer. */
+static uint64_t shortest_from_begun_trap(uint32_t sites)
+{
+    uint64_t shortest = NEVER;
+
+    for (uint32_t p = 0; p < kernel.places; p = place_after(p))
+        if (ncu_op_at(p) == NCU_ENTER) {
+            uint32_t from = place_if_zero(end_of_block(place_after(p)));
+
+            struct way w = ways_from(from);
+            note_return(function_of(from), w.back);
+            shortest = least(shortest, w.out);
+            sites -= sites > 0;
+        }
+    cr_assert_eq(sites, 0, "the kernel has fewer ENTERs than it must have");
+    return least(shortest, shortest_after_returns());
+}
+
 static void kernel_read(void)
 {
     int fd = open(KERNEL, O_RDONLY);
@@ -518,6 +554,12 @@ Test(ways, no_interrupt_leads_to_a_request_sooner_than_the_scheduler_expects)
 {
     ends_way = is_request;
     expect_quiet("CAUSES to a request", shortest_from_op(NCU_CAUSES, 1), CAUSES_SILENT_CYCLES);
+}
+
+Test(ways, no_trap_leads_to_a_request_or_back_sooner_than_the_scheduler_expects)
+{
+    ends_way = is_noticed;
+    expect_quiet("ENTER to a request", shortest_from_begun_trap(4), TRAP_SILENT_CYCLES);
 }
 
 Test(ways, no_user_code_traps_sooner_than_the_scheduler_expects)

@@ -185,7 +185,9 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
 #define WAKE_QUIET_CYCLES 180u
 #define USER_QUIET_CYCLES 60u
 
-/* Likewise, from an IDLE and from a CAUSES to the next NCU instruction of any kind. */
+/* Likewise, from an IDLE, a CAUSES, and an ENTER that has found no cause, to the next NCU instruction of any kind that
+ * others can notice: all but TIME, CHARGE, ENTERED and STATED. */
+#define TRAP_SILENT_CYCLES   80u
 #define IDLE_SILENT_CYCLES   180u
 #define CAUSES_SILENT_CYCLES 110u
 
