@@ -147,10 +147,14 @@ static void reservation_note(unsigned hart, void *what)
 /* ---- Marks ---- */
 
 /* A hart that runs long keeps neither others of its carrier from running, nor ncube from what those have done. */
-static void hart_shares(unsigned hart)
+static void hart_shares(unsigned hart, uint64_t elapsed)
 {
-    hart_leave_batch(hart);
-    turns_yield(hart);
+    if (elapsed >= LONG_TURN_CYCLES) {
+        hart_leave_batch(hart);
+        turns_yield(hart);
+    } else if (elapsed >= RACK_TURN_CYCLES && plugin.control->wake_fd > 0) {
+        turns_let_fresh(hart);
+    }
 }
 
 /* Called with the cycles of the block added. */
@@ -173,8 +177,8 @@ static void pass_mark(unsigned hart)
         plugin_debug_ask(hart);
     if (s->posts == 0)
         publish_progress(plugin.control, s, s->base_cycles + elapsed, user_quiet(s));
-    if (elapsed >= LONG_TURN_CYCLES && plugin.control->processors > 0)
-        hart_shares(hart);
+    if (plugin.control->processors > 0)
+        hart_shares(hart, elapsed);
     c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
     uint64_t mark = elapsed + c->apart;
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);

@@ -18,6 +18,7 @@
 #define LAST_MARK_CYCLES  100000u
 
 #define LONG_TURN_CYCLES 500000u /* a hart that runs on for longer lets others of its carrier go first, at marks */
+#define RACK_TURN_CYCLES 25000u  /* in a rack, those that have not begun: other hosts may wait for them */
 
 /* One per hart, on separate cache lines: on shared ones, harts run three times slower. */
 struct counter {

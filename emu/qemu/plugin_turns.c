@@ -36,17 +36,25 @@
 #define LEAVE_STACK_BYTES   8192u
 #define CARRIER_STACK_BYTES (128u << 10) /* its harts have their own */
 
+/* Harts that wait for their turn, in order: 1 + hart; 0: none. */
+struct line {
+    uint32_t first, last;
+};
+
+/* Those that have been granted and not begun come first: each may hold up the whole machine, until it is known how far
+ * it is. */
 struct carrier_state {
     struct fiber fiber; /* while a hart's runs */
     struct carrier *shared;
     struct yields yields;
-    bool is_ncube;        /* its thread is ncube's (inside.h) */
-    uint32_t first, last; /* 1 + hart, of those granted that wait for their turn, in order; 0: none */
+    bool is_ncube; /* its thread is ncube's (inside.h) */
+    struct line fresh, later;
 };
 
 enum turn_end {
     TURN_STOPPED, /* ncube is to be told */
-    TURN_YIELDED, /* it waits for another turn */
+    TURN_YIELDED, /* it waits for another turn, */
+    TURN_LATER,   /* or for one when no hart is fresh */
     TURN_STANDS,  /* it waits for a grant, but counts as running */
 };
 
@@ -70,14 +78,24 @@ static struct {
     void (*obey)(uint32_t order);
 } turns;
 
-static void append(struct carrier_state *c, uint32_t hart)
+static void append(struct line *l, uint32_t hart)
 {
     turns.turn[hart].next = 0;
-    if (c->last != 0)
-        turns.turn[c->last - 1].next = hart + 1;
+    if (l->last != 0)
+        turns.turn[l->last - 1].next = hart + 1;
     else
-        c->first = hart + 1;
-    c->last = hart + 1;
+        l->first = hart + 1;
+    l->last = hart + 1;
+}
+
+static bool any_waits(const struct carrier_state *c)
+{
+    return c->fresh.first != 0 || c->later.first != 0;
+}
+
+static bool any_is_fresh(const struct carrier_state *c)
+{
+    return c->fresh.first != 0 || __atomic_load_n(&c->shared->granted, __ATOMIC_RELAXED) != 0;
 }
 
 /* Takes what has been granted since; the last grant is the first of the list. */
@@ -101,17 +119,18 @@ static void take_granted(struct carrier_state *c)
         uint32_t hart = in_order - 1;
 
         in_order = turns.turn[hart].next;
-        append(c, hart);
+        append(&c->fresh, hart);
     }
 }
 
 static uint32_t next_hart(struct carrier_state *c)
 {
-    uint32_t hart = c->first - 1;
+    struct line *l = c->fresh.first != 0 ? &c->fresh : &c->later;
+    uint32_t hart = l->first - 1;
 
-    c->first = turns.turn[hart].next;
-    if (c->first == 0)
-        c->last = 0;
+    l->first = turns.turn[hart].next;
+    if (l->first == 0)
+        l->last = 0;
     return hart;
 }
 
@@ -125,7 +144,7 @@ static void sleep_until_granted(struct carrier_state *state)
     useful_begin(&c->useful, &turns.control->patience);
 }
 
-/* Returns true if the hart has not stopped, but waits for another turn. */
+/* Returns true if the hart has run long and has not stopped. */
 static bool run_next(struct carrier_state *c)
 {
     uint32_t hart = next_hart(c);
@@ -134,8 +153,8 @@ static bool run_next(struct carrier_state *c)
     t->carrier = c;
     fiber_switch(&c->fiber, &t->fiber);
     enum turn_end end = t->end; /* reported, it may be granted at once */
-    if (end == TURN_YIELDED)
-        append(c, hart);
+    if (end == TURN_YIELDED || end == TURN_LATER)
+        append(&c->later, hart);
     else if (end == TURN_STOPPED)
         turns.stopped(hart);
     return end == TURN_YIELDED;
@@ -149,7 +168,7 @@ static void *carry(void *arg)
     futex_wake(&c->shared->thread);
     for (;;) {
         take_granted(c);
-        if (c->first == 0) {
+        if (!any_waits(c)) {
             sleep_until_granted(c);
             continue;
         }
@@ -171,7 +190,7 @@ static void carry_inside(uint32_t bell)
 
     __atomic_add_fetch(&inside.page->carried, 1, __ATOMIC_RELAXED);
     turns.bell = bell;
-    for (take_granted(c); c->first != 0 && !(yields && bell_has_rung()); take_granted(c))
+    for (take_granted(c); any_waits(c) && !(yields && bell_has_rung()); take_granted(c))
         yields = run_next(c);
     __atomic_add_fetch(&inside.page->carried, 1, __ATOMIC_RELAXED);
 }
@@ -219,10 +238,19 @@ void turns_yield(unsigned hart)
 {
     struct turn *t = &turns.turn[hart];
 
-    if (t->carrier->first == 0 && __atomic_load_n(&t->carrier->shared->granted, __ATOMIC_RELAXED) == 0 &&
-        !(t->carrier->is_ncube && bell_has_rung()))
+    if (!any_waits(t->carrier) && !any_is_fresh(t->carrier) && !(t->carrier->is_ncube && bell_has_rung()))
         return;
     t->end = TURN_YIELDED;
+    fiber_switch(&t->fiber, &t->carrier->fiber);
+}
+
+void turns_let_fresh(unsigned hart)
+{
+    struct turn *t = &turns.turn[hart];
+
+    if (!any_is_fresh(t->carrier))
+        return;
+    t->end = TURN_LATER;
     fiber_switch(&t->fiber, &t->carrier->fiber);
 }
 

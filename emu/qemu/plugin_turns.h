@@ -28,6 +28,9 @@ void turns_visit(unsigned hart, void (*part)(unsigned hart));
 /* Lets other harts go first if they wait for the carrier of this one, in which the caller runs. */
 void turns_yield(unsigned hart);
 
+/* Lets those go first that have been granted and have not begun. */
+void turns_let_fresh(unsigned hart);
+
 /* Leaves the carrier to others until ncube puts this hart, in which the caller runs, on its carrier's list again. Does
  * not tell ncube: the hart goes on running, as far as virtual time is concerned. Not before its first stop. */
 void turns_stand(unsigned hart);

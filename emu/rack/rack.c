@@ -13,6 +13,7 @@
 #include "emu/base/signals.h"
 #include "emu/machine/assemble.h"
 #include "emu/machine/operate.h"
+#include "emu/rack/priority.h"
 #include "emu/rack/rack_report.h"
 #include "emu/rack/ranks.h"
 #include "emu/rack/rack_wire.h"
@@ -86,13 +87,16 @@ static void grant(struct rack *r, uint32_t index, bool spread, const uint8_t *by
     memcpy((uint8_t *)s + WIRE_HEAD_FROM, g.head, sizeof g.head);
     s->quantum_end = g.quantum_end;
     r->runs[index] = true;
-    r->told[index] = 0;
+    r->told[index] = g.progress + g.quiet;
+    if (g.progress < r->told_lowest)
+        r->told_lowest = g.progress;
     r->wanted = r->rank0_wants;
     r->looks = true;
     harts_grant(&r->machine.harts, index,
                 &(struct harts_grant){.base_cycles = s->base_cycles,
                                       .budget_cycles = s->budget_cycles,
                                       .pass_cycles = s->pass_cycles,
+                                      .silent_cycles = g.progress - s->base_cycles,
                                       .quiet_cycles = g.quiet,
                                       .attention = s->attention,
                                       .watch = s->watch,
@@ -183,7 +187,7 @@ static void set_up(struct rack *r, const struct wire_setup *s)
     r->told = memory_new(s->slots, sizeof *r->told);
     r->stopped = memory_new(s->slots, sizeof *r->stopped);
     r->n_stopped = 0;
-    r->first_stop = r->wanted = r->rank0_wants = UINT64_MAX;
+    r->first_stop = r->told_lowest = r->wanted = r->rank0_wants = UINT64_MAX;
     r->up = true;
 }
 
@@ -198,6 +202,7 @@ static void start(struct rack *r, const uint8_t *bytes)
         r->bell = r->machine.harts.control->doorbell;
         r->machine.harts.control->wake_fd = (uint32_t)r->wake_fd;
         answer(NULL, 0);
+        priority_over_harts(true);
         return;
     }
     r->failed = true;
@@ -208,6 +213,7 @@ static void end(struct rack *r)
 {
     if (!r->up)
         return;
+    priority_over_harts(false);
     machine_free(&r->machine);
     free(r->known);
     free(r->runs);

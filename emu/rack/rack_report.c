@@ -1,5 +1,7 @@
 /* Rank 0 does nothing about what is later than the lowest clock of a hart that runs. So a rack says nothing until that
- * passes the first stop that it has not reported, or the time that rank 0 waits for; or no hart runs. */
+ * passes the first stop that it has not reported, or the time that rank 0 waits for; or no hart runs. A request at that
+ * time may have to wait until all harts have passed it: so a rack whose slowest has just reached it says so again when
+ * it has. */
 #include "emu/rack/rack_report.h"
 
 #include <string.h>
@@ -41,9 +43,10 @@ static void report_running(struct rack *r, uint32_t index)
     memcpy((uint8_t *)&now + WIRE_TAIL_FROM, (const uint8_t *)s + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
     now.progress = progress;
     now.quiet = quiet;
-    if (now.stops == s->go + 1 || quiet + now.passed == r->told[index]) /* if it has stopped, its report follows */
+    const uint64_t told = progress + quiet + now.passed;
+    if (now.stops == s->go + 1 || told == r->told[index]) /* if it has stopped, its report follows */
         return;
-    r->told[index] = quiet + now.passed;
+    r->told[index] = told;
     wire_put(&r->out, WIRE_RUNS, index, 0, (const uint8_t *)&now + WIRE_TAIL_FROM, WIRE_TAIL_TO - WIRE_TAIL_FROM);
     wire_add(&r->out, s->passed_trap, now.passed * sizeof *s->passed_trap);
 }
@@ -98,13 +101,20 @@ static uint64_t lowest_clock(const struct rack *r)
     return lowest;
 }
 
+/* Rank 0 looks at its signals, and beats, when it hears something. */
+#define SILENT_MOST_MS 100u
+
+/* Returns true if rank 0 can do something about what has happened. */
+static bool is_due(const struct rack *r, uint64_t lowest)
+{
+    return r->urgent || lowest >= r->first_stop || (lowest >= r->wanted && lowest > r->told_lowest) ||
+           host_ms() >= r->reported_ms + SILENT_MOST_MS;
+}
+
 static uint64_t next_time(const struct rack *r)
 {
     return r->first_stop < r->wanted ? r->first_stop : r->wanted;
 }
-
-/* Rank 0 looks at its signals, and beats, when it hears something. */
-#define SILENT_MOST_MS 100u
 
 static void send_report(struct rack *r, uint64_t lowest)
 {
@@ -116,7 +126,8 @@ static void send_report(struct rack *r, uint64_t lowest)
     r->n_stopped = 0;
     r->first_stop = UINT64_MAX;
     r->urgent = false;
-    if (lowest >= r->wanted)
+    r->told_lowest = lowest;
+    if (lowest > r->wanted)
         r->wanted = UINT64_MAX;
     r->reported_ms = host_ms();
     if (r->out.n > 0)
@@ -137,7 +148,7 @@ bool rack_report(struct rack *r)
     note_injectors(r);
     uint64_t lowest = lowest_clock(r);
     bool any = r->n_stopped > 0 || lowest != UINT64_MAX;
-    if (any && (r->urgent || lowest >= next_time(r) || host_ms() >= r->reported_ms + SILENT_MOST_MS))
+    if (any && is_due(r, lowest))
         send_report(r, lowest);
     r->looks = next_time(r) < watched; /* a hart that passed that did not ring */
     if (!machine_renew_code(&r->machine))

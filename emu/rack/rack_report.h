@@ -14,12 +14,13 @@ struct rack {
     bool failed;                       /* rank 0 knows */
     uint8_t (*known)[NODE_PAGE_BYTES]; /* by slot: its mailbox, as rank 0 knows it */
     uint8_t *runs;                     /* by slot: granted, and not found stopped since */
-    uint64_t *told;                    /* by slot: how far rank 0 knows a running hart to be */
+    uint64_t *told;                    /* by slot: how far rank 0 knows a running hart to be, a sum that grows */
     uint32_t first_slot, end_slot;
     uint32_t *stopped; /* harts that are to be reported */
     uint32_t n_stopped;
     uint64_t first_stop;  /* the time of the first of them; UINT64_MAX: there is none */
     bool urgent;          /* rank 0 has called one of them */
+    uint64_t told_lowest; /* clock of a hart that runs, as rank 0 knows; UINT64_MAX: none runs */
     uint64_t wanted;      /* the time that rank 0 waits for; UINT64_MAX: it knows that it has passed */
     uint64_t rank0_wants; /* that time, in any case */
     bool looks;           /* at the harts, whether or not one has rung */

@@ -90,7 +90,7 @@ struct wire_move {
 
 struct wire_grant {
     uint8_t head[WIRE_HEAD_TO - WIRE_HEAD_FROM];
-    uint64_t quiet, quantum_end;
+    uint64_t progress, quiet, quantum_end;
 };
 
 /* A message that grows; begins with zeros. The owner calls wire_free. */

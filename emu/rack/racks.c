@@ -214,7 +214,7 @@ static void far_grant(void *machine, uint32_t index, bool spread)
 {
     struct racks *r = of(machine);
     struct slot *s = harts_slot(&r->m->harts, index);
-    struct wire_grant g = {.quiet = s->quiet, .quantum_end = s->quantum_end};
+    struct wire_grant g = {.progress = s->progress, .quiet = s->quiet, .quantum_end = s->quantum_end};
     struct rack *rack = &r->rack[rack_of_slot(r, index)];
 
     tell_constants(r, rack);

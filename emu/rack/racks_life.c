@@ -9,6 +9,7 @@
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
+#include "emu/rack/priority.h"
 #include "emu/rack/ranks.h"
 #include "emu/rack/racks_asking.h"
 #include "emu/rack/racks_hosts.h"
@@ -116,6 +117,7 @@ int racks_start(struct machine *m)
         status |= await_setup(r, k, &left_ms);
     for (uint32_t slot = 0; slot < m->harts.count; slot++)
         harts_slot(&m->harts, slot)->stops = 1;
+    priority_over_harts(true);
     return status;
 }
 
@@ -123,6 +125,7 @@ void racks_stop(struct machine *m)
 {
     struct racks *r = m->racks;
 
+    priority_over_harts(false);
     for (uint32_t k = 0; k < r->n; k++) {
         wire_put(&r->rack[k].out, WIRE_END, 0, 0, NULL, 0);
         ranks_send(k + 1, WIRE_COMMANDS, &r->rack[k].out);

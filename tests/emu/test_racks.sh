@@ -219,7 +219,7 @@ ended() { # NAME STATUS SECONDS COMMAND...
     limit=$(patience "$3")
     shift 3
     rm -f beats
-    timeout -k 5 300 "$build/tests/racks/2" run -d 2 --heartbeat=0.2 $program >out 2>beats &
+    timeout -k 5 300 ${prefix:-} "$build/tests/racks/2" run -d 2 --heartbeat=0.2 $program >out 2>beats &
     run=$!
     await grep -qs "^ncube: after" beats
     find_processes
@@ -247,6 +247,20 @@ ended "a rack is killed" 137 10 kill_rack
 ended "rank 0 is killed" 137 10 kill_zero
 ended "mpirun is killed" 137 10 kill_mpirun
 ended "SIGTERM" 143 10 ask_end
+
+# They do not wait until a QEMU on their processor has had its time.
+priorities() {
+    for process in "$zero" "${racks[@]}" "${qemus[@]}"; do
+        chrt -p "$process" | sed -n 's/.*priority: //p'
+    done >priorities
+    ask_end
+}
+if chrt -r 1 true 2>/dev/null; then
+    prefix="chrt -r 1" ended "priorities" 143 10 priorities
+    same "those of rank 0, the racks and their QEMUs" "2 2 2 1 1" "$(xargs <priorities)"
+else
+    skip "priorities" "this user may not use chrt -r"
+fi
 
 # Two racks that wait for each other's bytes: the one that hangs is named, not the one that waits for it.
 cat >swap.c <<'END'

@@ -277,6 +277,28 @@ Test(turns, a_hart_that_yields_lets_one_run_that_is_granted_later)
     wait_for(2);
 }
 
+static void let_fresh_twice(unsigned hart)
+{
+    note_order(hart);
+    turns_let_fresh(hart);
+    note_order(hart);
+    turns_let_fresh(hart);
+    note_order(hart);
+}
+
+Test(turns, harts_that_have_not_begun_go_before_those_that_have_let_them)
+{
+    static const uint32_t order[] = {0, 1, 2, 2, 2, 0, 0, 1, 1};
+
+    begin(let_fresh_twice);
+    for (uint32_t i = 0; i < 3; i++)
+        grant(i, 0);
+    wait_for(3);
+    cr_assert_eq(play.n, 9);
+    for (uint32_t k = 0; k < 9; k++)
+        cr_expect_eq(play.order[k], order[k], "turn %u is hart %u's", k, play.order[k]);
+}
+
 static void count_turn(unsigned hart)
 {
     (void)hart;
