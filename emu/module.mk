@@ -58,7 +58,7 @@ $(B)/obj/emu/rack/ranks.o: HOST_CFLAGS += $(shell pkg-config --cflags ompi-c)
 $(eval $(call host_program,bin/ncube-mpi,emu/cmd/ncube.c emu/cmd/hosts_mpi.c $(wildcard emu/rack/*.c) $(EMU),\
     $(EMU_LIBS) $(MPI_LIBS)))
 $(eval $(call host_program,tests/emu/ranks_play,tests/emu/ranks_play.c emu/rack/ranks.c emu/rack/ranks_sockets.c \
-    emu/rack/rack_wire.c $(EMU),$(EMU_LIBS) $(MPI_LIBS)))
+    emu/rack/ranks_folder.c emu/rack/rack_wire.c $(EMU),$(EMU_LIBS) $(MPI_LIBS)))
 # ncube on so many racks, for tests
 RACKS := $(patsubst %,$(B)/tests/racks/%,1 2 3 5)
 TEST_PROGRAMS += $(RACKS)

@@ -204,6 +204,8 @@ static bool far_await(void *machine, uint32_t bell, int limit_ms)
         } else {
             ranks_rest(&since_ns, -1);
             look_for_racks(r);
+            if (ranks_lost() > 0)
+                racks_lose_silent(r, ranks_lost() - 1);
         }
     return !r->failed;
 }

@@ -43,7 +43,7 @@ static uint64_t number_in(const struct wire *w)
 
 void racks_lose_silent(struct racks *r, uint32_t rack)
 {
-    racks_lose(r, rack, "does not answer");
+    racks_lose(r, rack, ranks_lost() == rack + 1 ? "has ended" : "does not answer");
 }
 
 uint64_t racks_look_at(struct racks *r, uint32_t rack)

@@ -37,7 +37,7 @@ void racks_send_all(struct racks *r);
 
 /* Notes that a rack is lost, and how: words behind its name. */
 void racks_lose(struct racks *r, uint32_t rack, const char *how);
-/* Likewise: it does not answer. */
+/* Likewise: it does not answer, or its process has ended. */
 void racks_lose_silent(struct racks *r, uint32_t rack);
 /* Whether one has been lost, of any machine: it will not end by itself. */
 bool racks_any_lost(void);

@@ -16,6 +16,7 @@
 
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
+#include "emu/rack/ranks_folder.h"
 #include "emu/rack/ranks_sockets.h"
 
 struct sending {
@@ -63,6 +64,24 @@ static void meet(void)
     }
     MPI_Waitall(2 * count, request, MPI_STATUSES_IGNORE);
     free(request);
+}
+
+/* Tells rank 0 which rank is at the end of each connection. */
+static void find_owners(void)
+{
+    int room = 2 * count + 16;
+    uint64_t *name = memory_new((size_t)room, sizeof *name);
+    uint64_t *all = memory_new((size_t)room * (own == 0 ? (size_t)count : 0), sizeof *all);
+
+    for (int k = 0; k < room; k++)
+        name[k] = ranks_sockets_name((uint32_t)k);
+    MPI_Gather(name, room, MPI_UINT64_T, all, room, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    for (int other = room; own == 0 && other < room * count; other++)
+        for (int k = 0; k < room && all[other] != 0 && name[k] != 0; k++)
+            if (name[k] == all[other])
+                ranks_sockets_belongs((uint32_t)k, (uint32_t)(other / room));
+    free(all);
+    free(name);
 }
 
 /* A process that never comes, because its host hangs, keeps MPI from beginning; and from ending. */
@@ -260,8 +279,10 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Get_processor_name(name, &n);
     MPI_Allgather(name, sizeof name, MPI_CHAR, host, sizeof *host, MPI_CHAR, MPI_COMM_WORLD);
     meet();
-    post();
     ranks_sockets_find();
+    find_owners();
+    ranks_folder_remove();
+    post();
     alarm(0);
     signal(SIGALRM, SIG_DFL);
 }
@@ -369,6 +390,11 @@ void ranks_rest(uint64_t *since_ns, int fd)
     nanosleep(&(struct timespec){.tv_nsec = (long)(ns < REST_MOST_NS ? ns : REST_MOST_NS)}, NULL);
 }
 
+uint32_t ranks_lost(void)
+{
+    return ranks_sockets_lost();
+}
+
 /* Between two looks of a wait lie some ms. If there are more, this process has been held up, and so may be those for
  * which it waits: they have the same host, or one that was suspended with it. */
 #define HELD_UP_MS 100u
@@ -381,7 +407,7 @@ bool ranks_await(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t limi
         uint64_t now_ms = host_ms(), passed_ms = now_ms - looked_ms;
 
         waited_ms += passed_ms < HELD_UP_MS ? passed_ms : HELD_UP_MS;
-        if (waited_ms >= limit_ms)
+        if (waited_ms >= limit_ms || (from > 0 && ranks_lost() == from))
             return false;
         looked_ms = now_ms;
         ranks_rest(&since_ns, -1);

@@ -28,8 +28,12 @@ void ranks_delay(uint64_t us);
 /* Takes the next message with that tag, from any rank (RANKS_ANY) or this one. Returns false if none is there. */
 #define RANKS_ANY UINT32_MAX
 bool ranks_poll(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t *who);
-/* The same, and waits for it, at most limit_ms, of which a time in which this process is held up counts little. */
+/* The same, and waits for it, at most limit_ms, of which a time in which this process is held up counts little; or
+ * until that rank is lost. */
 bool ranks_await(uint32_t from, enum wire_tag tag, struct wire *w, uint32_t limit_ms);
+
+/* Returns a rank whose process has ended, as rank 0 sees by its connection while it rests; or 0. */
+uint32_t ranks_lost(void);
 
 /* To be called between two looks at which nothing was there: sleeps until something may have come, or fd (-1: none) can
  * be read, but not for long. Where Open MPI has no event for that, it returns at once, and later sleeps for a part of

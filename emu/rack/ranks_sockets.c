@@ -18,8 +18,10 @@
 #define ENGINE    "OMPI_MCA_pml"
 
 static struct pollfd *sockets; /* the first is the caller's descriptor */
+static uint32_t *owner;        /* of each: the rank at its other end, 0: is not known */
 static nfds_t n_sockets;       /* 0: Open MPI speaks something else */
-static size_t room;
+static size_t room, owner_room;
+static uint32_t lost; /* a rank whose connection has ended */
 
 static bool has_network(void)
 {
@@ -55,7 +57,9 @@ static void add(int fd)
 {
     fcntl(fd, F_SETFD, FD_CLOEXEC); /* QEMUs have no use for them */
     sockets = memory_grow(sockets, &room, n_sockets + 1, sizeof *sockets);
-    sockets[n_sockets++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    owner = memory_grow(owner, &owner_room, n_sockets + 1, sizeof *owner);
+    owner[n_sockets] = 0;
+    sockets[n_sockets++] = (struct pollfd){.fd = fd, .events = POLLIN | POLLRDHUP};
 }
 
 static bool is_connection(int fd)
@@ -80,12 +84,51 @@ void ranks_sockets_find(void)
     closedir(all);
 }
 
+static uint64_t hash_of(const struct sockaddr_storage *a, socklen_t n)
+{
+    uint64_t hash = 14695981039346656037ull;
+
+    for (socklen_t k = 0; k < n; k++)
+        hash = (hash ^ ((const uint8_t *)a)[k]) * 1099511628211ull;
+    return hash;
+}
+
+uint64_t ranks_sockets_name(uint32_t k)
+{
+    struct sockaddr_storage here = {0}, there = {0};
+    socklen_t here_bytes = sizeof here, there_bytes = sizeof there;
+
+    if (1 + k >= n_sockets || getsockname(sockets[1 + k].fd, (struct sockaddr *)&here, &here_bytes) != 0 ||
+        getpeername(sockets[1 + k].fd, (struct sockaddr *)&there, &there_bytes) != 0)
+        return 0;
+    return hash_of(&here, here_bytes) + hash_of(&there, there_bytes);
+}
+
+void ranks_sockets_belongs(uint32_t k, uint32_t rank)
+{
+    owner[1 + k] = rank;
+}
+
+uint32_t ranks_sockets_lost(void)
+{
+    return lost;
+}
+
+/* Open MPI does not tell, and may have closed its socket. */
+static void look_for_ends(void)
+{
+    for (nfds_t k = 1; k < n_sockets && lost == 0; k++)
+        if (owner[k] != 0 && sockets[k].revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL))
+            lost = owner[k];
+}
+
 bool ranks_sockets_sleep(int fd, unsigned limit_us)
 {
     if (n_sockets == 0)
         return false;
     sockets[0].fd = fd;
-    ppoll(sockets, n_sockets, &(struct timespec){.tv_sec = limit_us / 1000000, .tv_nsec = limit_us % 1000000 * 1000l},
-          NULL);
+    if (ppoll(sockets, n_sockets,
+              &(struct timespec){.tv_sec = limit_us / 1000000, .tv_nsec = limit_us % 1000000 * 1000l}, NULL) > 0)
+        look_for_ends();
     return true;
 }
