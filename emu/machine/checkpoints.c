@@ -184,20 +184,27 @@ static struct inside_copy *find_free(void)
     return NULL;
 }
 
-/* Returns where another one may be, or NULL. */
+static bool is_one_ending(void)
+{
+    bool ending = false;
+
+    for (uint32_t i = 0; i < INSIDE_COPIES; i++)
+        ending = ending || (copy_at(i)->ended && i + 1 != inside.page->present &&
+                            __atomic_load_n(&copy_at(i)->pid, __ATOMIC_SEQ_CST) != 0);
+    return ending;
+}
+
+/* Returns where another one may be, or NULL: then one is given up, and there is a place when it has ended. */
 static struct inside_copy *make_room(const struct checkpoints *c, uint64_t bytes)
 {
-    struct inside_copy *closest, *free = find_free();
-    bool full = !free, fits;
+    struct inside_copy *free = find_free(), *closest;
 
-    while (!(fits = taken_bytes() + bytes <= c->most_bytes) || full) {
-        closest = find_closest(c->way_ns, c->interval_ns);
-        if (!closest)
-            break;
+    if (free && taken_bytes() + bytes <= c->most_bytes)
+        return free;
+    closest = bytes > c->most_bytes || is_one_ending() ? NULL : find_closest(c->way_ns, c->interval_ns);
+    if (closest)
         drop(closest);
-        full = false;
-    }
-    return fits ? free : NULL;
+    return NULL;
 }
 
 /* ---- Making ---- */
