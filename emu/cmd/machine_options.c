@@ -62,7 +62,7 @@ const struct option_line machine_lines[] = {
 const struct option_line machine_watch_lines[] = {
     {"gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); same results", OPTION_OWN,
      .take = options_take_gdb},
-    {"gdb-memory", "MB", "use at most MB of memory for going back in gdb (default 1024; 0: gdb cannot go back)",
+    {"gdb-memory", "MB", "use at most MB of memory for going back in gdb (default 1024; 0: none)",
      TO(OPTION_NUMBER, gdb_memory), 0, 1u << 24},
     {"core", "DIR", "if the program crashes, write a core file for each node to DIR; slow, same results",
      TO(OPTION_FOLDER, core_dir)},

@@ -65,6 +65,8 @@ void stub_look(struct stub *s, uint64_t latest_cycles);
 
 /* ---- Going on in a copy of this process (emu/machine/checkpoints.h) ---- */
 
+/* There are copies from now on. */
+void stub_be_copied(struct stub *s);
 /* Returns true if gdb can go back from a copy that is made when all harts stand next; stub_may_be_copied: from one that
  * is made now, when they do. */
 bool stub_may_pause(const struct stub *s);

@@ -10,6 +10,11 @@
 #include "emu/debug/stub_data.h"
 #include "emu/debug/stub_passes.h"
 
+void stub_be_copied(struct stub *s)
+{
+    s->copied = true;
+}
+
 /* Where a place is sought, nothing that moves means that it has been found. */
 bool stub_may_pause(const struct stub *s)
 {
@@ -118,7 +123,7 @@ bool stub_goes_beyond(const struct stub *s, uint64_t cycles)
 {
     const struct travel *v = &s->travel;
 
-    return v->pass == TRAVEL_AHEAD || v->pass == TRAVEL_ON || (v->pass == TRAVEL_ALL && v->place.cycles > cycles);
+    return v->pass == TRAVEL_AHEAD || (v->pass == TRAVEL_ALL && v->place.cycles > cycles);
 }
 
 bool stub_runs(const struct stub *s)

@@ -29,6 +29,7 @@ struct stub {
     struct session session;
     struct travel travel;
     bool goes_back;
+    bool copied; /* other machines go on from where this one has been */
     struct rsp rsp;
     char frame[RSP_FRAME_BYTES];
     size_t frame_bytes;

@@ -7,7 +7,8 @@
 #include "emu/debug/serving.h"
 #include "emu/debug/stub_data.h"
 
-#define AHEAD_NS 4000000000u /* of the host's time without user code that runs ahead, until it pays to begin anew */
+#define AHEAD_HERE_PART 8u          /* of that, for this machine */
+#define AHEAD_NS        4000000000u /* of the host's time without user code that runs ahead, until it pays to begin anew */
 
 /* How long the nodes have taken to where they go on now. */
 static void note_way(struct stub *s)
@@ -133,19 +134,30 @@ static uint64_t ahead_ns(void)
     return text ? strtoull(text, NULL, 10) * HOST_NS_PER_MS : AHEAD_NS;
 }
 
-/* Breakpoints keep user code from running ahead. If none stops a node for as long as it takes to come here, another
- * machine runs ahead to the next hit. */
+/* For so long the nodes may run without user code that runs ahead: as long as another machine takes to come here; this
+ * one goes ahead sooner. */
+static uint64_t patience_ns(const struct stub *s)
+{
+    return s->copied ? ahead_ns() / AHEAD_HERE_PART : ahead_ns() + s->ran_ns;
+}
+
+/* Breakpoints keep user code from running ahead. If none stops a node for long, this machine runs ahead to the next
+ * hit, if others go on from before that; else another one does. */
 bool passes_go_ahead(struct stub *s)
 {
     const struct debug_area *a = s->target.area;
     uint64_t stretch_ns = host_ns(CLOCK_MONOTONIC) - s->let_go_ns;
 
     if (!s->goes_back || s->travel.always || s->session.changed || !s->runs_all || a->breaks == 0 || a->watches > 0 ||
-        target_stopped(&s->target) > 0 || stretch_ns < ahead_ns() + s->ran_ns)
+        target_stopped(&s->target) > 0 || stretch_ns < patience_ns(s))
         return false;
     if (s->target.ops->no_return && s->target.ops->no_return(s->target.ctx))
         return false;
     travel_ahead(&s->travel, &s->target);
+    if (s->copied) {
+        target_reset(&s->target);
+        return passes_begin(s);
+    }
     serving_leave(s);
     return true;
 }

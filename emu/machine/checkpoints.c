@@ -175,10 +175,10 @@ static uint64_t taken_bytes(void)
     return bytes;
 }
 
-/* Those that have been given up are free when the guard has taken their ends. */
+/* Those that have been given up are free when the guard has taken their ends. The last one is for the present. */
 static struct inside_copy *find_free(void)
 {
-    for (uint32_t i = 0; i < INSIDE_COPIES; i++)
+    for (uint32_t i = 0; i < INSIDE_COPIES - 1; i++)
         if (__atomic_load_n(&copy_at(i)->pid, __ATOMIC_SEQ_CST) == 0)
             return copy_at(i);
     return NULL;
@@ -188,9 +188,8 @@ static bool is_one_ending(void)
 {
     bool ending = false;
 
-    for (uint32_t i = 0; i < INSIDE_COPIES; i++)
-        ending = ending || (copy_at(i)->ended && i + 1 != inside.page->present &&
-                            __atomic_load_n(&copy_at(i)->pid, __ATOMIC_SEQ_CST) != 0);
+    for (uint32_t i = 0; i < INSIDE_COPIES - 1; i++)
+        ending = ending || (copy_at(i)->ended && __atomic_load_n(&copy_at(i)->pid, __ATOMIC_SEQ_CST) != 0);
     return ending;
 }
 
@@ -273,6 +272,8 @@ void checkpoints_begin(struct machine *m)
                                            .interval_ns = interval_ns()};
     begin_clock(m->checkpoints);
     make(m, 0);
+    if (waits(copy_at(0)))
+        stub_be_copied(m->stub);
 }
 
 void checkpoints_end(struct machine *m)
@@ -301,7 +302,7 @@ static uint64_t present(const struct machine *m)
 {
     bool comes = m->behind && stub_runs(m->stub);
 
-    return comes ? copy_at(inside.page->present - 1)->cycles : UINT64_MAX;
+    return comes ? copy_at(INSIDE_COPIES - 1)->cycles : UINT64_MAX;
 }
 
 uint64_t checkpoints_limit(const struct machine *m)
@@ -332,7 +333,7 @@ static bool is_known(uint64_t cycles, uint64_t from_ns, uint64_t to_ns)
 
 static void return_to_present(struct machine *m)
 {
-    struct inside_copy *c = copy_at(inside.page->present - 1);
+    struct inside_copy *c = copy_at(INSIDE_COPIES - 1);
 
     fflush(NULL);
     __atomic_add_fetch(&c->calls, 1, __ATOMIC_SEQ_CST);
@@ -413,13 +414,11 @@ static void be_present(struct machine *m, struct inside_copy *self)
     stub_arrive(m->stub, &stop);
 }
 
-/* Returns the place of this process, which is the present one from now on; NULL: there is none. */
+/* This process has a place in the list, so that the guard lets it wait. */
 static struct inside_copy *keep_place(const struct machine *m)
 {
-    struct inside_copy *place = find_free();
+    struct inside_copy *place = copy_at(INSIDE_COPIES - 1);
 
-    if (!place)
-        return NULL;
     *place = (struct inside_copy){
         .ended = 1, .cycles = sched_now(m->sched), .latest_cycles = UINT64_MAX, .way_ns = m->checkpoints->way_ns};
     __atomic_store_n(&place->pid, getpid(), __ATOMIC_SEQ_CST);
@@ -450,9 +449,7 @@ static bool wake_and_wait(struct machine *m, struct inside_copy *c)
 {
     struct inside_copy *self = keep_place(m);
 
-    if (!self)
-        return give_up(m->checkpoints);
-    inside.page->present = 1 + (uint32_t)(self - inside.page->copy);
+    inside.page->present = 1;
     recording_reach(m->options->recording, sched_now(m->sched));
     if (wake(m, c)) {
         be_present(m, self);
@@ -468,7 +465,7 @@ bool checkpoints_wake(struct machine *m)
     if (!m->checkpoints)
         return false;
     struct inside_copy *c = signals_asked() == 0 ? choose(m->stub) : NULL;
-    uint64_t reached_cycles = m->behind ? copy_at(inside.page->present - 1)->cycles : sched_now(m->sched);
+    uint64_t reached_cycles = m->behind ? copy_at(INSIDE_COPIES - 1)->cycles : sched_now(m->sched);
     bool beyond = is_kept(m) && stub_goes_beyond(m->stub, reached_cycles);
 
     if (m->behind && (!c || beyond))

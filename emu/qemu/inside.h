@@ -29,7 +29,7 @@ enum inside_stage {
     INSIDE_ENDS,   /* as before, and no hart runs any more */
 };
 
-#define INSIDE_COPIES 16u
+#define INSIDE_COPIES 17u
 
 /* A copy of the process, which waits (emu/machine/checkpoints.h). */
 struct inside_copy {
@@ -51,7 +51,7 @@ struct inside_page {
     uint32_t ended;   /* 1 + the exit status of the command */
     int32_t process;  /* that runs the machine now: a copy of the first one; 0: the first one */
     struct inside_copy copy[INSIDE_COPIES];
-    uint32_t present;    /* 1 + place in the list of the process that has come furthest with the host; 0: none waits */
+    uint32_t present;    /* the process that has come furthest with the host waits; it is the last of the list */
     int32_t stream[2];   /* descriptors of the command's standard output and error; those of QEMU are its log */
     uint32_t text_bytes; /* of what follows: the path of ncube, then the words of the command line, each with its NUL */
     char text[];
