@@ -7,8 +7,10 @@
 #include "emu/debug/serving.h"
 #include "emu/debug/stub_data.h"
 
-#define AHEAD_HERE_PART 8u          /* of that, for this machine */
-#define AHEAD_NS        4000000000u /* of the host's time without user code that runs ahead, until it pays to begin anew */
+/* Of the host's time without user code that runs ahead, until it pays to begin anew; and the part of it until this
+ * machine runs ahead itself. */
+#define AHEAD_NS        4000000000u
+#define AHEAD_HERE_PART 8u
 
 /* How long the nodes have taken to where they go on now. */
 static void note_way(struct stub *s)
