@@ -67,6 +67,8 @@ void stub_look(struct stub *s, uint64_t latest_cycles);
 
 /* There are copies from now on. */
 void stub_be_copied(struct stub *s);
+/* Another machine has come further with the host: this one does not run ahead. */
+void stub_be_behind(struct stub *s);
 /* Returns true if gdb can go back from a copy that is made when all harts stand next; stub_may_be_copied: from one that
  * is made now, when they do. */
 bool stub_may_pause(const struct stub *s);

@@ -15,6 +15,11 @@ void stub_be_copied(struct stub *s)
     s->copied = true;
 }
 
+void stub_be_behind(struct stub *s)
+{
+    s->behind = true;
+}
+
 /* Where a place is sought, nothing that moves means that it has been found. */
 bool stub_may_pause(const struct stub *s)
 {
@@ -91,6 +96,7 @@ static bool take_arrays(struct stub *s, FILE *from)
 bool stub_take(struct stub *s, int fd, FILE *from)
 {
     struct target target = s->target;
+    bool behind = s->behind;
 
     if (s->fd >= 0)
         close(s->fd);
@@ -100,6 +106,7 @@ bool stub_take(struct stub *s, int fd, FILE *from)
     target.kernel = s->target.kernel;
     s->target = target;
     s->fd = fd;
+    s->behind = behind;
     if (!taken || !take_arrays(s, from))
         return false;
     trail_clear(&s->target.trail);

@@ -30,6 +30,7 @@ struct stub {
     struct travel travel;
     bool goes_back;
     bool copied; /* other machines go on from where this one has been */
+    bool behind; /* another one has come further with the host: this one goes no further than that */
     struct rsp rsp;
     char frame[RSP_FRAME_BYTES];
     size_t frame_bytes;

@@ -150,8 +150,8 @@ bool passes_go_ahead(struct stub *s)
     const struct debug_area *a = s->target.area;
     uint64_t stretch_ns = host_ns(CLOCK_MONOTONIC) - s->let_go_ns;
 
-    if (!s->goes_back || s->travel.always || s->session.changed || !s->runs_all || a->breaks == 0 || a->watches > 0 ||
-        target_stopped(&s->target) > 0 || stretch_ns < patience_ns(s))
+    if (!s->goes_back || s->behind || s->travel.always || s->session.changed || !s->runs_all || a->breaks == 0 ||
+        a->watches > 0 || target_stopped(&s->target) > 0 || stretch_ns < patience_ns(s))
         return false;
     if (s->target.ops->no_return && s->target.ops->no_return(s->target.ctx))
         return false;

@@ -30,7 +30,8 @@ struct checkpoints {
     uint64_t clock_ns; /* when this thread's clock was this, */
     uint64_t made_ns;  /* and to the checkpoint before it */
     uint64_t most_bytes, interval_ns;
-    bool off; /* no more can be made */
+    int trace; /* its file, or -1 */
+    bool off;  /* no more can be made */
 };
 
 static struct inside_copy *copy_at(uint32_t i)
@@ -75,6 +76,8 @@ static void go_on(struct machine *m, struct inside_copy *self, const struct copi
     int error = copied_own(m, s);
 
     m->behind = inside.page->present != 0;
+    if (m->behind)
+        stub_be_behind(m->stub);
     if (error == 0)
         error = copied_trace(m, s);
     if (error != 0)
@@ -266,6 +269,7 @@ void checkpoints_begin(struct machine *m)
         return;
     m->checkpoints = memory_new(1, sizeof *m->checkpoints);
     *m->checkpoints = (struct checkpoints){.link = link,
+                                           .trace = copied_hold_trace(m),
                                            .next_cycles = STEP_LEAST,
                                            .step_cycles = STEP_LEAST,
                                            .most_bytes = (uint64_t)m->options->gdb_memory << 20,
@@ -282,6 +286,7 @@ void checkpoints_end(struct machine *m)
 
     if (!c)
         return;
+    copied_end_trace(m, c->trace);
     copied_close(&c->link);
     free(c);
     m->checkpoints = NULL;

@@ -52,9 +52,36 @@ int copied_find(const struct machine *m, struct copied_memory *s)
     return error == 0 && find_trace(m, &file) ? descriptors_each(&file, find_end, &s->traced) : error;
 }
 
+/* What is behind that stays: the run writes the same there again, and a later checkpoint goes on behind it. */
 static int go_back_to(int fd, void *end)
 {
-    return ftruncate(fd, *(off_t *)end) != 0 || lseek(fd, *(off_t *)end, SEEK_SET) < 0 ? errno : 0;
+    return lseek(fd, *(off_t *)end, SEEK_SET) < 0 ? errno : 0;
+}
+
+static int find_descriptor(int fd, void *found)
+{
+    *(int *)found = fd;
+    return 0;
+}
+
+int copied_hold_trace(const struct machine *m)
+{
+    struct stat file;
+    int fd = -1;
+
+    if (!find_trace(m, &file) || descriptors_each(&file, find_descriptor, &fd) != 0 || fd < 0)
+        return -1;
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+void copied_end_trace(const struct machine *m, int held)
+{
+    off_t end = held >= 0 && !m->behind ? lseek(held, 0, SEEK_CUR) : -1;
+
+    if (end >= 0 && ftruncate(held, end) != 0)
+        fprintf(stderr, "ncube: %s: %s; it has more than the run\n", m->options->trace.path, strerror(errno));
+    if (held >= 0)
+        close(held);
 }
 
 int copied_trace(const struct machine *m, const struct copied_memory *s)

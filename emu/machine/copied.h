@@ -22,6 +22,10 @@ int copied_own(struct machine *m, const struct copied_memory *memory);
 /* In a copy that goes on: lets the trace go on from where it was; but if another process has come further, it is that
  * one's, and not written here. Returns 0 or an errno. */
 int copied_trace(const struct machine *m, const struct copied_memory *memory);
+/* Returns a descriptor of the trace's file, or -1; the caller gives it to copied_end_trace, when the trace is complete:
+ * cuts off what another process has written behind it. */
+int copied_hold_trace(const struct machine *m);
+void copied_end_trace(const struct machine *m, int held);
 /* Before a copy is made of the process that has come furthest. */
 void copied_mark(struct machine *m);
 /* How much memory it takes. */

@@ -404,6 +404,7 @@ int run_program(const struct run_options *o)
         while (debugger_travels(&r.machine) && checkpoints_wake(&r.machine));
         if (debugger_travels(&r.machine))
             return leave(&r);
+        checkpoints_stop(&r.machine, false);
         if (end == SCHED_DEADLOCK || end == SCHED_LIMIT)
             cores_write_all(&r.machine);
         status = end_status(&r, end);

@@ -140,23 +140,42 @@ session other replay --gdb --gdb-memory=0 run.ncr
 session 0 replay --gdb --trace=replayed.trace run.ncr
 compare "with a volume"
 
+# A trace is whole, also where a pass from a late checkpoint follows one from an early checkpoint.
+"$ncube" replay --trace=whole.trace run.ncr >whole.out 2>whole.err
+commands=('set confirm off' 'monitor goto 0.01' 'continue' 'reverse-stepi' 'monitor goto 0.06' 'continue'
+    'reverse-stepi' 'monitor goto 0.01' 'continue' 'monitor goto 0.06' 'continue' 'detach')
+session 0 replay --gdb --trace=replayed.trace run.ncr
+check "back and forth: trace" cmp whole.trace replayed.trace
+
 # ---- In a run: all that is outside is as after a run without gdb
 
 cp new.img df00.img
 "$ncube" run -m m.conf -d 2 --trace=plain.trace ./ring 110 files <lines >plain.out 2>plain.err
 cp df00.img plain.img
-for ms in 0 1000000; do
-    draw 6
+run_with_commands() { # NAME MILLISECONDS
     cp new.img df00.img
     input=lines
-    session $ms run --gdb --trace=run.trace -m m.conf -d 2 ./ring 110 files
-    status=$(cat status.$ms)
+    session "$2" run --gdb --trace=run.trace -m m.conf -d 2 ./ring 110 files
+    status=$(cat "status.$2")
     [ "$status" -eq 1 ] || sed 's/^/    /' gdb.out run.err
-    same "in a run, every $ms ms: status" 1 "$status"
-    same "in a run, every $ms ms: output" "$(cat plain.out)" "$(cat run.out)"
-    check "in a run, every $ms ms: volume" cmp plain.img df00.img
-    check "in a run, every $ms ms: trace" cmp plain.trace run.trace
-    no_process_is_left "in a run, every $ms ms"
+    same "$1: status" 1 "$status"
+    same "$1: output" "$(cat plain.out)" "$(cat run.out)"
+    check "$1: volume" cmp plain.img df00.img
+    check "$1: trace" cmp plain.trace run.trace
+    no_process_is_left "$1"
+}
+
+for ms in 0 1000000; do
+    draw 6
+    run_with_commands "in a run, every $ms ms" $ms
+done
+
+# Behind the present place, no machine runs ahead, and none ends; the host would see it twice.
+for ahead in 8 80; do
+    commands=('set confirm off' 'reverse-step' 'break turn if n == 1000' 'continue' 'delete' 'continue')
+    export NCUBE_AHEAD_MS=$ahead
+    run_with_commands "in a run, ahead after $ahead ms" 0
+    unset NCUBE_AHEAD_MS
 done
 input=/dev/null
 
