@@ -103,7 +103,7 @@ void disturb_by_moves(const struct command *c)
         if (n > 0)
             moves += move_thread(pick_thread(pid[(state >> 8) % n], state >> 16), &all, state >> 12);
     }
-    cr_expect(moves > 10 || CPU_COUNT(&all) == 1, "only %zu threads were moved", moves);
+    cr_expect(moves > 0 || CPU_COUNT(&all) == 1, "no thread was moved");
 }
 
 /* ---- Observing ---- */
