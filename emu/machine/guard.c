@@ -220,22 +220,42 @@ static bool hangs(struct guard *g)
     return get(&g->page->carried) % 2 != 0 && machine_is_lost(m) && machine_explain_silence(m, 0) != 0;
 }
 
-/* Takes the ends of copies of the process (checkpoints.h). */
-static void take_copies(struct guard *g, bool kills)
+/* Copies of the process that wait (checkpoints.h) end with it. */
+static void kill_copies(struct guard *g)
 {
     for (uint32_t i = 0; i < INSIDE_COPIES; i++) {
-        int32_t *place = &g->page->copy[i].pid, pid = __atomic_load_n(place, __ATOMIC_SEQ_CST);
+        int32_t pid = __atomic_load_n(&g->page->copy[i].pid, __ATOMIC_SEQ_CST);
 
-        if (pid != 0 && kills)
-            kill(pid, SIGKILL);
-        if (pid != 0 && waitpid(pid, NULL, kills ? 0 : WNOHANG) == pid)
-            __atomic_store_n(place, 0, __ATOMIC_SEQ_CST);
+        if (pid != 0 && kill(pid, SIGKILL) == 0)
+            waitpid(pid, NULL, 0);
+    }
+}
+
+/* Takes the end of a process that does not run the machine: a copy, or one that another has followed. */
+static void take(struct guard *g, pid_t pid)
+{
+    waitpid(pid, NULL, 0);
+    for (uint32_t i = 0; i < INSIDE_COPIES; i++)
+        if (__atomic_load_n(&g->page->copy[i].pid, __ATOMIC_SEQ_CST) == pid)
+            __atomic_store_n(&g->page->copy[i].pid, 0, __ATOMIC_SEQ_CST);
+}
+
+static void take_ends(struct guard *g)
+{
+    for (;;) {
+        siginfo_t end = {.si_pid = 0};
+
+        if (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid == 0 ||
+            end.si_pid == g->machine->cabinet->pid ||
+            end.si_pid == __atomic_load_n(&g->page->process, __ATOMIC_SEQ_CST))
+            return;
+        take(g, end.si_pid);
     }
 }
 
 static void take_child(struct guard *g)
 {
-    take_copies(g, false);
+    take_ends(g);
     if (get(&g->page->up) && g->up) {
         g->up(g->ctx);
         g->up = NULL;
@@ -274,9 +294,9 @@ static bool follow(struct guard *g)
 static void look(struct guard *g)
 {
     signals_note_progress(get(&g->page->carried));
+    follow(g);
     if (signals_take_child())
         take_child(g);
-    follow(g);
     if (signals_take_request())
         pass(g, signals_asked());
     if (signals_end() != 0)
@@ -319,7 +339,7 @@ int guard_run(struct machine *m, void (*up)(void *ctx), void *ctx)
     if (start(&g) == 0) {
         if (await_end(&g))
             status = conclude(&g);
-        take_copies(&g, true);
+        kill_copies(&g);
         signals_release();
         signal(SIGUSR1, SIG_IGN);
     }
