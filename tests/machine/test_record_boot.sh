@@ -351,7 +351,8 @@ if command -v gdb-multiarch >/dev/null; then
 else
     skip "a replay under gdb" "gdb-multiarch is not installed"
 fi
-watched 3 --gdb &
+rm -f err
+ncube replay --program=3 --trace=seen.json --gdb life.ncr >out 2>err </dev/null &
 replay=$!
 await grep -qs 'waiting for gdb' err
 kill -TERM $replay
