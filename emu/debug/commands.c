@@ -178,7 +178,7 @@ static bool write_memory(struct session *s, const char *text)
     bool done = read_range(&text, &va, &n) && rsp_read_word(&text, ":") && n <= sizeof bytes &&
                 rsp_read_bytes(&text, bytes, n) && target_is_alive(s->target, s->current) &&
                 target_write(s->target, s->current, va, bytes, n) && ok(s);
-    s->changed = s->changed || (done && n > 0 && s->travel && s->travel->kept);
+    s->changed = s->changed || (done && n > 0 && s->travel);
     return done;
 }
 
@@ -506,7 +506,7 @@ enum command_result command_execute(struct session *s)
 
     if (trail_viewed(&s->target->trail, s->target->trail.node) && !view_suffices(s))
         return COMMAND_LEAVE_VIEW;
-    if (s->travel && strcmp(text, "qRcmd,7768656e") == 0 && !s->changed && !knows_hits(s))
+    if (s->travel && strcmp(text, "qRcmd,7768656e") == 0 && !session_is_another_run(s) && !knows_hits(s))
         return COMMAND_FIND_HITS;
     rsp_begin(s->rsp);
     if (strcmp(text, "vCont?") == 0) {

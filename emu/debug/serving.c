@@ -100,7 +100,7 @@ void serving_let_go(struct stub *s)
     trail_clear(&s->target.trail);
     s->travel.made = TRAVEL_NOT;
     travel_note_breaks(&s->travel, &s->target);
-    if (s->travel.kept) {
+    if (s->travel.freely) {
         target_look_closely(&s->target, false);
         target_forget_places(&s->target, s->session.go);
     }

@@ -99,16 +99,21 @@ void session_print(void *session, const char *line)
     s->send(s->ctx);
 }
 
+bool session_is_another_run(const struct session *s)
+{
+    return s->changed && s->travel && s->travel->kept;
+}
+
 bool session_goes_back(struct session *s)
 {
     const char *loss = s->target->ops->no_return ? s->target->ops->no_return(s->target->ctx) : NULL;
     char line[320];
 
-    if (s->travel && !s->changed && !loss)
+    if (s->travel && !session_is_another_run(s) && !loss)
         return true;
     if (loss)
         snprintf(line, sizeof line, "ncube: there is no way back: %s", loss);
-    else if (s->changed)
+    else if (session_is_another_run(s))
         snprintf(line, sizeof line, "ncube: there is no way back: gdb has written to memory, which no run repeats");
     else
         snprintf(line, sizeof line,

@@ -22,7 +22,7 @@ struct session { /* with one gdb */
     char *document;                /* that gdb reads piece by piece; NULL: none */
     size_t document_bytes;
     bool no_acks;
-    bool changed; /* gdb has written to memory: the run is another one now */
+    bool changed; /* gdb has written to memory, and may go back: the run is another one in this machine */
     /* Sends the answer that has been made, at once, when more will follow. */
     void (*send)(void *ctx);
     void *ctx;
@@ -44,5 +44,7 @@ void session_ended(struct session *s, int status);
 
 /* Prints a line of text in gdb. */
 void session_print(void *session, const char *line);
+/* Returns true if gdb has made another run of a kept one, which is not repeated. */
+bool session_is_another_run(const struct session *s);
 /* Returns true if gdb can go back; else it has been told why not, and what to type instead. */
 bool session_goes_back(struct session *s);

@@ -157,16 +157,11 @@ bool stub_turn(struct stub *s, uint32_t running)
 void stub_goes_back(struct stub *s, const struct stub_way_back *way)
 {
     s->goes_back = true;
-    s->travel.always = way->closely;
-    s->travel.kept = way->kept && !way->closely;
+    s->travel.freely = !way->closely;
+    s->travel.kept = way->kept;
     s->travel.pass = way->from_end ? TRAVEL_END : TRAVEL_NOT;
     if (way->from_end)
         travel_to_end(&s->travel, way->end_cycles);
-}
-
-bool stub_is_kept(const struct stub *s)
-{
-    return s->travel.kept;
 }
 
 uint64_t stub_forward(const struct stub *s)

@@ -43,23 +43,20 @@ struct stub;
 struct stub *stub_new(uint16_t port, int look_ms, char *error, size_t error_bytes);
 void stub_free(struct stub *s);
 
-/* The run can be repeated exactly: a recorded one; or one that is kept as it goes on, whose nodes run freely, without a
- * look at each instruction, unless gdb goes back. */
+/* The run can be repeated exactly. Its nodes run freely, without a look at each instruction, unless gdb goes back. */
 struct stub_way_back {
     bool from_end;       /* it ends in a fault or a deadlock; the first gdb finds it there. That was known */
     uint64_t end_cycles; /* at this time; 0: when is not known */
     bool closely;        /* the nodes are looked at all the way; slow, for comparisons */
-    bool kept;
+    bool kept;           /* as it goes on; else it is recorded. What gdb writes to memory is in neither: it is lost when
+                          * gdb goes back in a recorded run, and makes another one of a kept run, without a way back */
 };
 void stub_goes_back(struct stub *s, const struct stub_way_back *way);
-/* Returns true if the run is kept, and its nodes run freely. */
-bool stub_is_kept(const struct stub *s);
 /* Returns true if the machine is to be ended, and another one to be built and attached, from the run's beginning. */
 bool stub_travels(const struct stub *s);
 
 /* Returns the time up to which the machine is to run as without gdb, before it goes on with stub_look; 0: it is not to.
- * Then all harts stand. latest_cycles: the latest clock of a hart. If there
- * is no further time then, the scheduler must be strict from now on. */
+ * Then all harts stand. latest_cycles: the latest clock of a hart. */
 uint64_t stub_forward(const struct stub *s);
 void stub_look(struct stub *s, uint64_t latest_cycles);
 

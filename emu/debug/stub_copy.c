@@ -23,7 +23,7 @@ void stub_be_behind(struct stub *s)
 /* Where a place is sought, nothing that moves means that it has been found. */
 bool stub_may_pause(const struct stub *s)
 {
-    return s->begun && (s->state == STUB_FORWARD || (s->state == STUB_RUNNING && s->runs_all));
+    return s->begun && !s->session.changed && (s->state == STUB_FORWARD || (s->state == STUB_RUNNING && s->runs_all));
 }
 
 bool stub_may_be_copied(const struct stub *s)

@@ -35,7 +35,7 @@ void passes_tell_stop(struct stub *s)
         note_way(s);
     s->state = STUB_STOPPED;
     s->target.ops->note(s->target.ctx);
-    if (s->travel.kept && s->target.ahead) /* interrupts that are handled later have come before */
+    if (s->travel.freely && s->target.ahead) /* interrupts that are handled later have come before */
         target_forget_places(&s->target, NULL);
     if (s->awaits)
         serving_send(s);
@@ -150,8 +150,8 @@ bool passes_go_ahead(struct stub *s)
     const struct debug_area *a = s->target.area;
     uint64_t stretch_ns = host_ns(CLOCK_MONOTONIC) - s->let_go_ns;
 
-    if (!s->goes_back || s->behind || s->travel.always || s->session.changed || !s->runs_all || a->breaks == 0 ||
-        a->watches > 0 || target_stopped(&s->target) > 0 || stretch_ns < patience_ns(s))
+    if (!s->travel.freely || s->behind || s->session.changed || !s->runs_all || a->breaks == 0 || a->watches > 0 ||
+        target_stopped(&s->target) > 0 || stretch_ns < patience_ns(s))
         return false;
     if (s->target.ops->no_return && s->target.ops->no_return(s->target.ctx))
         return false;
@@ -176,7 +176,7 @@ bool passes_have_come(struct stub *s, bool ends)
 /* Shortly before it: as after `continue`. */
 void passes_go_on(struct stub *s)
 {
-    target_look_closely(&s->target, !s->travel.kept);
+    target_look_closely(&s->target, !s->travel.freely);
     target_watch_faults(&s->target, s->fault_pc);
     travel_start(&s->travel, &s->target);
     target_pace(&s->target, s->session.go);
@@ -207,6 +207,7 @@ void passes_miss(struct stub *s)
 
 bool passes_begin(struct stub *s)
 {
+    s->session.changed = false;
     if (s->travel.pass == TRAVEL_AHEAD)
         target_watch_faults(&s->target, s->fault_pc);
     target_await_program(&s->target);

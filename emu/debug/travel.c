@@ -52,7 +52,7 @@ void travel_note_breaks(struct travel *v, const struct target *t)
 
 static void look_from(struct travel *v, uint64_t cycles, uint64_t before_cycles)
 {
-    v->from = cycles > before_cycles && !v->missed && !v->always ? cycles - before_cycles : 0;
+    v->from = cycles > before_cycles && !v->missed && v->freely ? cycles - before_cycles : 0;
     v->closely = v->from;
     v->scans = false;
 }
@@ -67,7 +67,7 @@ static void look_for_hits(struct travel *v, uint64_t cycles)
     uint64_t last = v->place.cycles > WINDOW_CYCLES ? v->place.cycles - WINDOW_CYCLES : 0;
 
     look_from(v, v->place.cycles, cycles > WINDOW_CYCLES ? cycles : WINDOW_CYCLES);
-    if (!v->missed && !v->always && last > v->from)
+    if (!v->missed && v->freely && last > v->from)
         v->closely = last;
 }
 
@@ -127,7 +127,7 @@ bool travel_next_stage(struct travel *v, struct target *t)
 
 bool travel_sees(const struct travel *v, const struct target *t, uint32_t node)
 {
-    bool looked_at_all = v->closely == 0 && (!v->kept || v->made != TRAVEL_NOT);
+    bool looked_at_all = v->closely == 0 && (!v->freely || v->made != TRAVEL_NOT);
 
     return looked_at_all || target_knows_places(t, node);
 }
@@ -250,7 +250,7 @@ static void look_back(struct travel *v, const struct target *t, uint32_t stopped
 /* A node that has stopped without a place stands at the end of the run. */
 void travel_look_closer(struct travel *v, const struct target *t, uint32_t stopped, bool ends)
 {
-    if (v->kept && v->made == TRAVEL_NOT) {
+    if (v->freely && v->made == TRAVEL_NOT) {
         look_back(v, t, stopped, ends);
         return;
     }

@@ -68,8 +68,8 @@ struct travel {
     uint64_t rough_base;        /* and so had the last FIND before */
     bool around;                /* the pass looks around that one, */
     uint64_t counted;           /* and has counted so many */
-    bool always;                /* each pass looks at all */
-    bool kept;                  /* the run is kept as it goes on (stub.h): its first machine has looked at nothing */
+    bool freely;                /* where nodes seek nothing, nobody looks at them; false: each pass looks at all */
+    bool kept;                  /* the run is kept as it goes on (stub.h) */
     bool missed;                /* a pass has found its nodes beyond the place, so this one looks at all */
 };
 

@@ -74,15 +74,6 @@ void sched_keep_close(struct sched *s, bool close)
     s->harts->control->run_on_cycles = close || s->strict ? 0 : RUN_ON_CYCLES;
 }
 
-void sched_be_strict(struct sched *s)
-{
-    static const struct sched_quiet nothing;
-
-    sched_rely_on(s, &nothing);
-    s->strict = true;
-    s->harts->control->run_on_cycles = 0;
-}
-
 uint64_t sched_latest_clock(const struct sched *s)
 {
     uint64_t latest = 0;

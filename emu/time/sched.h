@@ -154,8 +154,6 @@ void sched_rely_on(struct sched *s, const struct sched_quiet *quiet);
  * harts that wait for another one, which a debugger has stopped, stand in the same places in every run. */
 void sched_keep_close(struct sched *s, bool close);
 
-/* From now on as in strict mode, for good. To be called before the first sched_run, or after SCHED_LIMIT. */
-void sched_be_strict(struct sched *s);
 /* Returns the latest clock of a hart. User code that has run ahead to a limit may get later than that by the interrupts
  * that were handled before it. */
 uint64_t sched_latest_clock(const struct sched *s);

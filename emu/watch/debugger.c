@@ -31,14 +31,8 @@ int debugger_open(struct machine *m)
         stub_goes_back(m->stub, &(struct stub_way_back){.from_end = m->options->gdb_from_end,
                                                         .end_cycles = m->options->gdb_end_cycles,
                                                         .closely = m->options->strict,
-                                                        .kept = true});
+                                                        .kept = recording_is_kept(m->options->recording)});
     return 0;
-}
-
-/* The nodes are looked at before each instruction, for good. */
-static bool looks_at_all(const struct machine *m)
-{
-    return m->stub && m->options->gdb_goes_back && debugger_forward(m) == 0 && !stub_is_kept(m->stub);
 }
 
 int debugger_prepare(struct machine *m)
@@ -48,6 +42,7 @@ int debugger_prepare(struct machine *m)
     if (!area)
         return 0;
     m->harts.control->debug = SLOT_DEBUG_ASKED;
+    area->closely = m->options->gdb_goes_back && m->options->strict;
     return debugged_find_symbol(m, "trap_entry", &area->trap_pc) | debugged_find_symbol(m, "trap_fault", &area->end_pc);
 }
 
@@ -59,8 +54,6 @@ uint64_t debugger_forward(const struct machine *m)
 void debugger_look(struct machine *m)
 {
     stub_look(m->stub, sched_latest_clock(m->sched));
-    if (looks_at_all(m))
-        sched_be_strict(m->sched);
 }
 
 void debugger_attach(struct machine *m)
@@ -108,10 +101,6 @@ int debugger_begin(struct machine *m, uint32_t id)
     if (debugged_find_symbol(m, "trap_fault", &fault_pc) != 0)
         return -1;
     m->debugged_job = id;
-    if (looks_at_all(m)) {
-        debug_area_of(m->harts.control)->closely = 1;
-        sched_be_strict(m->sched);
-    }
     const struct job *j = debugged_job(m);
     uint64_t *entry = memory_new(j->options.programs, sizeof *entry);
     for (uint32_t i = 0; i < j->options.programs; i++)
@@ -123,11 +112,8 @@ int debugger_begin(struct machine *m, uint32_t id)
 
 void debugger_resume(struct machine *m, uint64_t latest_cycles)
 {
-    if (m->debugged_job == 0)
-        return;
-    stub_resume(m->stub, latest_cycles);
-    if (looks_at_all(m))
-        sched_be_strict(m->sched);
+    if (m->debugged_job != 0)
+        stub_resume(m->stub, latest_cycles);
 }
 
 void debugger_begun(struct machine *m, uint32_t id)

@@ -184,6 +184,15 @@ check "forward, as with a look at all" cmp forward.out closely.out
 debugged=$short
 record 0 -d 1 "$debugged"
 
+# ---- What gdb writes into memory is lost when it goes back, and from no checkpoint
+
+NCUBE_CHECKPOINTS=0 replay
+gdb 'break collect' 'continue' 'set var total = 1000' 'break receive' 'continue' 'print total' 'reverse-continue' \
+    'continue' 'print total > 900' 'delete' 'continue'
+as_recorded "written memory" 0
+same "it is written" '$1 = 1000' "$(after 'print total')"
+same "and lost" '$2 = 0' "$(after 'print total > 900')"
+
 # ---- Ends in the middle of a pass
 
 replay
