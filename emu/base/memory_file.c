@@ -55,7 +55,7 @@ bool memory_file_map(const struct memory_file *f, int fd)
     return true;
 }
 
-/* Copies what is not a hole. Returns 0 or an errno. */
+/* Copies a file, and leaves its holes. Returns 0 or an errno. */
 static int copy_bytes(int from, int to, off_t bytes)
 {
     if (ftruncate(to, bytes) != 0)

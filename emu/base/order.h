@@ -1,4 +1,4 @@
-/* Sorting. In comparisons the first numbers that differ decide: order(a->x, b->x) ?: order(a->y, b->y). */
+/* Order. In comparisons the first numbers that differ decide: order(a->x, b->x) ?: order(a->y, b->y). */
 #pragma once
 
 #include <stddef.h>
@@ -15,4 +15,15 @@ static inline void order_sort(void *array, size_t n, size_t bytes, int (*compare
 {
     if (n > 0)
         qsort(array, n, bytes, compare);
+}
+
+/* Of two times, or other numbers. */
+static inline uint64_t earlier_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t later_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }

@@ -21,7 +21,6 @@
 #define INTERVAL_MS 200u   /* of processor time, between two checkpoints */
 #define STEP_LEAST  20000u /* cycles between two looks */
 #define STEP_MOST   (1ull << 40)
-#define TRANSFER_S  10 /* of the host: another process that says nothing for so long has failed */
 
 struct checkpoints {
     struct copied_link link;
@@ -37,6 +36,12 @@ struct checkpoints {
 static struct inside_copy *copy_at(uint32_t i)
 {
     return &inside.page->copy[i];
+}
+
+/* The process that has come furthest with the host. */
+static struct inside_copy *present_one(void)
+{
+    return copy_at(INSIDE_COPIES - 1);
 }
 
 static bool waits(const struct inside_copy *c)
@@ -211,11 +216,6 @@ static struct inside_copy *make_room(const struct checkpoints *c, uint64_t bytes
 
 /* ---- Making ---- */
 
-static void turn_off(struct checkpoints *c)
-{
-    c->off = true;
-}
-
 static void make(struct machine *m, uint64_t cycles)
 {
     struct checkpoints *c = m->checkpoints;
@@ -228,7 +228,7 @@ static void make(struct machine *m, uint64_t cycles)
     fflush(NULL);
     copied_mark(m);
     if (process_await_rest() != 0 || copied_find(m, &shared) != 0) {
-        turn_off(c);
+        c->off = true;
         return;
     }
     *place = (struct inside_copy){.cycles = cycles,
@@ -241,13 +241,13 @@ static void make(struct machine *m, uint64_t cycles)
         return;
     }
     if (pid < 0) {
-        turn_off(c);
+        c->off = true;
         return;
     }
     __atomic_store_n(&place->pid, pid, __ATOMIC_SEQ_CST);
     if (copied_await_answer(&c->link, pid) != 0) {
         drop(place);
-        turn_off(c);
+        c->off = true;
         return;
     }
     c->made_ns = c->way_ns;
@@ -307,7 +307,7 @@ static uint64_t present(const struct machine *m)
 {
     bool comes = m->behind && stub_runs(m->stub);
 
-    return comes ? copy_at(INSIDE_COPIES - 1)->cycles : UINT64_MAX;
+    return comes ? present_one()->cycles : UINT64_MAX;
 }
 
 uint64_t checkpoints_limit(const struct machine *m)
@@ -336,14 +336,19 @@ static bool is_known(uint64_t cycles, uint64_t from_ns, uint64_t to_ns)
     return known;
 }
 
-static void return_to_present(struct machine *m)
+/* Lets a process that waits go on, or a copy of it, from what this one knows. Returns false if it has ended. */
+static bool call(struct machine *m, struct inside_copy *c)
 {
-    struct inside_copy *c = copy_at(INSIDE_COPIES - 1);
-
     fflush(NULL);
     __atomic_add_fetch(&c->calls, 1, __ATOMIC_SEQ_CST);
     futex_wake(&c->calls);
-    if (copied_await_answer(&m->checkpoints->link, c->pid) <= 0 || !copied_send(m, &m->checkpoints->link, true))
+    return copied_await_answer(&m->checkpoints->link, c->pid) > 0 &&
+           copied_send(m, &m->checkpoints->link, c == present_one());
+}
+
+static void return_to_present(struct machine *m)
+{
+    if (!call(m, present_one()))
         fail("the process in which the run has come furthest has ended", ESRCH);
     _exit(EXIT_SUCCESS);
 }
@@ -422,21 +427,12 @@ static void be_present(struct machine *m, struct inside_copy *self)
 /* This process has a place in the list, so that the guard lets it wait. */
 static struct inside_copy *keep_place(const struct machine *m)
 {
-    struct inside_copy *place = copy_at(INSIDE_COPIES - 1);
+    struct inside_copy *place = present_one();
 
     *place = (struct inside_copy){
         .ended = 1, .cycles = sched_now(m->sched), .latest_cycles = UINT64_MAX, .way_ns = m->checkpoints->way_ns};
     __atomic_store_n(&place->pid, getpid(), __ATOMIC_SEQ_CST);
     return place;
-}
-
-/* Lets a copy of a checkpoint run the machine. */
-static bool wake(struct machine *m, struct inside_copy *c)
-{
-    fflush(NULL);
-    __atomic_add_fetch(&c->calls, 1, __ATOMIC_SEQ_CST);
-    futex_wake(&c->calls);
-    return copied_await_answer(&m->checkpoints->link, c->pid) > 0 && copied_send(m, &m->checkpoints->link, false);
 }
 
 /* Nobody goes on from them any more. */
@@ -445,7 +441,7 @@ static bool give_up(struct checkpoints *c)
     for (uint32_t i = 0; i < INSIDE_COPIES; i++)
         if (waits(copy_at(i)))
             drop(copy_at(i));
-    turn_off(c);
+    c->off = true;
     return false;
 }
 
@@ -456,7 +452,7 @@ static bool wake_and_wait(struct machine *m, struct inside_copy *c)
 
     inside.page->present = 1;
     recording_reach(m->options->recording, sched_now(m->sched));
-    if (wake(m, c)) {
+    if (call(m, c)) {
         be_present(m, self);
         return true;
     }
@@ -470,7 +466,7 @@ bool checkpoints_wake(struct machine *m)
     if (!m->checkpoints)
         return false;
     struct inside_copy *c = signals_asked() == 0 ? choose(m->stub) : NULL;
-    uint64_t reached_cycles = m->behind ? copy_at(INSIDE_COPIES - 1)->cycles : sched_now(m->sched);
+    uint64_t reached_cycles = m->behind ? present_one()->cycles : sched_now(m->sched);
     bool beyond = is_kept(m) && stub_goes_beyond(m->stub, reached_cycles);
 
     if (m->behind && (!c || beyond))
@@ -479,7 +475,7 @@ bool checkpoints_wake(struct machine *m)
         return give_up(m->checkpoints);
     if (is_kept(m) && !m->behind)
         return wake_and_wait(m, c);
-    if (!wake(m, c))
+    if (!call(m, c))
         return give_up(m->checkpoints);
     _exit(EXIT_SUCCESS);
 }

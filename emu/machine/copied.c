@@ -100,18 +100,23 @@ int copied_trace(const struct machine *m, const struct copied_memory *s)
     return error;
 }
 
-static uint32_t drives(const struct machine *m)
+/* Returns the next drive from place *i on, and moves that behind it; NULL: there are no more. */
+static struct disk *next_disk(const struct machine *m, uint32_t *i)
 {
-    return m->config.topo.n_io * DRIVE_MAX;
+    struct disk *d = NULL;
+
+    while (!d && *i < m->config.topo.n_io * DRIVE_MAX)
+        d = m->disk[(*i)++];
+    return d;
 }
 
 static int own_images(const struct machine *m)
 {
+    struct disk *d;
     int error = 0;
 
-    for (uint32_t i = 0; i < drives(m) && error == 0; i++)
-        if (m->disk[i])
-            error = disk_own(m->disk[i]);
+    for (uint32_t i = 0; error == 0 && (d = next_disk(m, &i));)
+        error = disk_own(d);
     return error;
 }
 
@@ -130,17 +135,19 @@ int copied_own(struct machine *m, const struct copied_memory *s)
 
 void copied_mark(struct machine *m)
 {
-    for (uint32_t i = 0; i < drives(m) && !m->behind; i++)
-        if (m->disk[i])
-            disk_mark(m->disk[i]);
+    struct disk *d;
+
+    for (uint32_t i = 0; !m->behind && (d = next_disk(m, &i));)
+        disk_mark(d);
 }
 
 uint64_t copied_bytes(const struct machine *m)
 {
     uint64_t bytes = memory_file_bytes(m->cabinet[0].ram_fd) + memory_file_bytes(m->harts.fd);
+    struct disk *d;
 
-    for (uint32_t i = 0; i < drives(m); i++)
-        bytes += m->disk[i] ? disk_own_bytes(m->disk[i]) : 0;
+    for (uint32_t i = 0; (d = next_disk(m, &i));)
+        bytes += disk_own_bytes(d);
     return bytes;
 }
 
@@ -247,20 +254,20 @@ static bool receive_descriptors(const struct machine *m, int socket, int *connec
 static bool give_pasts(const struct machine *m, FILE *to)
 {
     bool given = true;
+    struct disk *d;
 
-    for (uint32_t i = 0; i < drives(m) && given; i++)
-        if (m->disk[i])
-            given = disk_give(m->disk[i], to);
+    for (uint32_t i = 0; given && (d = next_disk(m, &i));)
+        given = disk_give(d, to);
     return given;
 }
 
 static bool take_pasts(const struct machine *m, FILE *from)
 {
     bool taken = true;
+    struct disk *d;
 
-    for (uint32_t i = 0; i < drives(m) && taken; i++)
-        if (m->disk[i])
-            taken = disk_take(m->disk[i], from);
+    for (uint32_t i = 0; taken && (d = next_disk(m, &i));)
+        taken = disk_take(d, from);
     return taken;
 }
 

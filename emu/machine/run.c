@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "emu/base/order.h"
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
 #include "emu/watch/checking.h"
@@ -240,11 +241,6 @@ static const struct recorded_signal *recorded_signal(const struct run *r)
     return s && s->round == r->round ? s : NULL;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Runs up to the limit, with pauses where gdb begins to look at what it has come back for, and for checkpoints. */
 static enum sched_end run_until(struct run *r, uint64_t limit_cycles)
 {
@@ -253,8 +249,8 @@ static enum sched_end run_until(struct run *r, uint64_t limit_cycles)
     for (;;) {
         uint64_t stage = debugger_forward(m), looks = stage > 0 ? stage : UINT64_MAX, copies = checkpoints_limit(m);
 
-        m->pause_cycles = earlier(looks, copies);
-        enum sched_end end = machine_run(m, earlier(m->pause_cycles, limit_cycles));
+        m->pause_cycles = earlier_of(looks, copies);
+        enum sched_end end = machine_run(m, earlier_of(m->pause_cycles, limit_cycles));
         if (end == SCHED_FINISHED && checkpoints_limit(m) < m->pause_cycles)
             continue; /* gdb has let the nodes go on */
         if (end == SCHED_DEADLOCK || (end == SCHED_LIMIT && copies < looks))

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <xxhash.h>
 
 #include "emu/base/memory.h"
 
@@ -84,15 +85,6 @@ void ranks_sockets_find(void)
     closedir(all);
 }
 
-static uint64_t hash_of(const struct sockaddr_storage *a, socklen_t n)
-{
-    uint64_t hash = 14695981039346656037ull;
-
-    for (socklen_t k = 0; k < n; k++)
-        hash = (hash ^ ((const uint8_t *)a)[k]) * 1099511628211ull;
-    return hash;
-}
-
 uint64_t ranks_sockets_name(uint32_t k)
 {
     struct sockaddr_storage here = {0}, there = {0};
@@ -101,7 +93,7 @@ uint64_t ranks_sockets_name(uint32_t k)
     if (1 + k >= n_sockets || getsockname(sockets[1 + k].fd, (struct sockaddr *)&here, &here_bytes) != 0 ||
         getpeername(sockets[1 + k].fd, (struct sockaddr *)&there, &there_bytes) != 0)
         return 0;
-    return hash_of(&here, here_bytes) + hash_of(&there, there_bytes);
+    return XXH3_64bits(&here, here_bytes) + XXH3_64bits(&there, there_bytes);
 }
 
 void ranks_sockets_belongs(uint32_t k, uint32_t rank)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 #include "emu/time/account.h"
 #include "emu/time/clocks.h"
 #include "emu/time/sched.h"
@@ -119,16 +120,6 @@ struct sched {
     uint32_t *raise;     /* scratch: harts to interrupt */
     struct sched_statistics statistics;
 };
-
-static inline uint64_t earlier_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline uint64_t later_of(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* ---- sched_poll.c ---- */
 

@@ -15,6 +15,18 @@ begin_suite() {
     finish
 }
 
+# make_volume DIM: the machine file m.conf of that dimension, with one volume, and a copy of its image in new.img
+make_volume() {
+    cat >m.conf <<END
+dim = $1;
+front_end = { si = 0; };
+boards = ( { number = 0; io_nodes = (
+    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
+END
+    "$ncube" disk create -m m.conf 8M >/dev/null || exit 1
+    cp df00.img new.img
+}
+
 # begin_gdb WORD...: starts that command of ncube's and waits until it waits for gdb. Sets run and port.
 begin_gdb() {
     rm -f run.out run.err

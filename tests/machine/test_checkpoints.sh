@@ -57,14 +57,7 @@ int main(int argc, char **argv)
 END
 "$build/bin/ncc" -g -O1 -o ring ring.c || exit 1
 debugged=./ring
-cat >m.conf <<'END'
-dim = 2;
-front_end = { si = 0; };
-boards = ( { number = 0; io_nodes = (
-    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
-END
-"$ncube" disk create -m m.conf 8M >/dev/null || exit 1
-cp df00.img new.img
+make_volume 2
 seq 100 120 >lines
 
 # draw N: the commands of a session, in `commands`

@@ -148,14 +148,7 @@ int main(void)
 END
 "$build/bin/ncc" -g -O1 -o meets meets.c || exit 1
 cp meets program
-cat >m.conf <<'END'
-dim = 1;
-front_end = { si = 0; };
-boards = ( { number = 0; io_nodes = (
-    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
-END
-"$ncube" disk create -m m.conf 8M >/dev/null || exit 1
-cp df00.img new.img
+make_volume 1
 cp m.conf m.kept
 mkdir served
 debugged=./meets
