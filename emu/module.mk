@@ -10,9 +10,9 @@ CONFIG_SOURCES := emu/config/config.c emu/config/config_cache.c emu/config/confi
 TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
     emu/report/critical.c emu/report/cells.c emu/report/findings.c emu/trace/trace_put.c emu/base/memory.c \
     emu/base/progress.c
-GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/target.c emu/debug/page_table.c \
-    emu/debug/core.c emu/debug/session.c emu/debug/monitor.c emu/debug/trail.c emu/debug/travel.c \
-    emu/base/memory.c
+GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/target.c emu/debug/target_places.c \
+    emu/debug/page_table.c emu/debug/core.c emu/debug/session.c emu/debug/monitor.c emu/debug/trail.c \
+    emu/debug/travel.c emu/base/memory.c
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
 CLIENTS_SOURCES := emu/link/clients.c emu/link/life_acts.c emu/link/link.c emu/link/launch.c emu/link/hosts.c \
     emu/link/machine_report.c emu/base/options.c emu/base/beside.c emu/base/signals.c emu/base/starved.c \
