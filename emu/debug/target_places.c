@@ -290,7 +290,8 @@ static bool still_stops(const struct target *t, const struct debug_hart *d, enum
 {
     if (why == DEBUG_WATCH)
         return has_watch(t->area, d->watch);
-    return why == DEBUG_BREAK && (target_has_break(t->area, d->now.x[0]) || target_has_break(t->area, d->now.x[0] | DEBUG_ALWAYS));
+    return why == DEBUG_BREAK &&
+           (target_has_break(t->area, d->now.x[0]) || target_has_break(t->area, d->now.x[0] | DEBUG_ALWAYS));
 }
 
 bool target_still_stops(const struct target *t, uint32_t node, enum debug_why why)

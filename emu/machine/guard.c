@@ -34,7 +34,8 @@ struct guard {
     uint32_t bell;         /* for the signals' handlers */
     void (*up)(void *ctx); /* not called yet; NULL: none */
     void *ctx;
-    bool ends_at_once; /* has been passed on, */
+    bool passed;       /* the signal that asks for the end has been passed on */
+    bool ends_at_once; /* so has that it is to be at once, */
     uint32_t carried;  /* and what the page said at the last look since then */
 };
 
@@ -286,7 +287,7 @@ static bool follow(struct guard *g)
     guarded = c->pid = next;
     g->machine->work_ns = 0;
     g->process.fd = pidfd_open(next, 0);
-    if (signals_asked() != 0)
+    if (g->passed)
         pass(g, signals_asked());
     return g->process.fd >= 0;
 }
@@ -297,8 +298,10 @@ static void look(struct guard *g)
     follow(g);
     if (signals_take_child())
         take_child(g);
-    if (signals_take_request())
+    if (signals_take_request()) {
         pass(g, signals_asked());
+        g->passed = true;
+    }
     if (signals_end() != 0)
         end_at_once(g);
 }
