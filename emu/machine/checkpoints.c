@@ -87,7 +87,7 @@ static void go_on(struct machine *m, struct inside_copy *self, const struct copi
         error = copied_trace(m, s);
     if (error != 0)
         fail("no memory for a checkpoint", error);
-    inside_go_on();
+    int asked = inside_go_on();
     copied_answer(&m->checkpoints->link, getpid());
     heartbeat_go_on(m->options->heartbeat_s);
     begin_clock(m->checkpoints);
@@ -95,6 +95,8 @@ static void go_on(struct machine *m, struct inside_copy *self, const struct copi
     if (!copied_receive(m, &m->checkpoints->link, false))
         fail("the process before it has failed", EPIPE);
     debugger_resume(m, self->latest_cycles);
+    if (asked != 0)
+        raise(asked);
 }
 
 /* Waits, and returns in each copy that goes on. */
@@ -415,12 +417,14 @@ static void be_present(struct machine *m, struct inside_copy *self)
 
     futex_await_change(&self->calls, 0, &asleep);
     inside.page->present = 0;
-    inside_go_on();
+    int asked = inside_go_on();
     copied_answer(&m->checkpoints->link, getpid());
     if (!copied_receive(m, &m->checkpoints->link, true))
         fail("the process before it has failed", EPIPE);
     __atomic_store_n(&self->pid, 0, __ATOMIC_SEQ_CST);
     begin_clock(m->checkpoints);
+    if (asked != 0)
+        raise(asked);
     stub_arrive(m->stub, &stop);
 }
 

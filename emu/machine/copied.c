@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,18 +272,32 @@ static bool take_pasts(const struct machine *m, FILE *from)
     return taken;
 }
 
+/* A signal would break a transfer off: it waits. */
+static sigset_t hold_signals(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    return before;
+}
+
 bool copied_send(const struct machine *m, const struct copied_link *c, bool to_present)
 {
+    sigset_t before = hold_signals();
     int end = dup(c->near);
     FILE *f = end >= 0 ? fdopen(end, "w") : NULL;
     bool sent = f && send_descriptors(m, end) && fwrite(&m->gdb_kills, sizeof m->gdb_kills, 1, f) == 1 &&
                 stub_give(m->stub, f) && (to_present || (recording_give(m->options->recording, f) && give_pasts(m, f)));
 
-    return f && fclose(f) == 0 && sent;
+    sent = f && fclose(f) == 0 && sent;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return sent;
 }
 
 bool copied_receive(struct machine *m, const struct copied_link *c, bool is_present)
 {
+    sigset_t before = hold_signals();
     int fd = -1, end = dup(c->far);
     FILE *f = end >= 0 ? fdopen(end, "r") : NULL;
     bool received = f && receive_descriptors(m, end, &fd);
@@ -293,5 +308,6 @@ bool copied_receive(struct machine *m, const struct copied_link *c, bool is_pres
                (is_present || (recording_take(m->options->recording, f) && take_pasts(m, f)));
     if (f)
         fclose(f);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return received;
 }

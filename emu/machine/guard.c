@@ -34,8 +34,7 @@ struct guard {
     uint32_t bell;         /* for the signals' handlers */
     void (*up)(void *ctx); /* not called yet; NULL: none */
     void *ctx;
-    bool passed;       /* the signal that asks for the end has been passed on */
-    bool ends_at_once; /* so has that it is to be at once, */
+    bool ends_at_once; /* has been passed on, */
     uint32_t carried;  /* and what the page said at the last look since then */
 };
 
@@ -287,8 +286,8 @@ static bool follow(struct guard *g)
     guarded = c->pid = next;
     g->machine->work_ns = 0;
     g->process.fd = pidfd_open(next, 0);
-    if (g->passed)
-        pass(g, signals_asked());
+    if (g->page->passed != 0 && __atomic_load_n(&g->page->taken_by, __ATOMIC_SEQ_CST) != next)
+        pass(g, g->page->passed);
     return g->process.fd >= 0;
 }
 
@@ -299,8 +298,8 @@ static void look(struct guard *g)
     if (signals_take_child())
         take_child(g);
     if (signals_take_request()) {
+        __atomic_store_n(&g->page->passed, signals_asked(), __ATOMIC_SEQ_CST);
         pass(g, signals_asked());
-        g->passed = true;
     }
     if (signals_end() != 0)
         end_at_once(g);

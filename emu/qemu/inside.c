@@ -94,13 +94,18 @@ void inside_end_signals(void)
 }
 
 /* From here on the guard passes signals to this process. */
-void inside_go_on(void)
+int inside_go_on(void)
 {
+    int asked = __atomic_load_n(&inside.page->passed, __ATOMIC_SEQ_CST);
+
     if (inside.thread != gettid())
         inside.carry_again();
     inside.thread = gettid();
+    if (asked != 0)
+        __atomic_store_n(&inside.page->taken_by, getpid(), __ATOMIC_SEQ_CST);
     __atomic_store_n(&inside.page->process, getpid(), __ATOMIC_SEQ_CST);
     kill(getppid(), SIGCHLD); /* the guard looks */
+    return asked;
 }
 
 void inside_leave(void)

@@ -51,6 +51,8 @@ struct inside_page {
     uint32_t ended;   /* 1 + the exit status of the command */
     int32_t process;  /* that runs the machine now: a copy of the first one; 0: the first one */
     struct inside_copy copy[INSIDE_COPIES];
+    int32_t passed;      /* the first signal that the guard has passed on; */
+    int32_t taken_by;    /* and the process that has found it here, and gets it no other way */
     uint32_t present;    /* the process that has come furthest with the host waits; it is the last of the list */
     int32_t stream[2];   /* descriptors of the command's standard output and error; those of QEMU are its log */
     uint32_t text_bytes; /* of what follows: the path of ncube, then the words of the command line, each with its NUL */
@@ -102,8 +104,9 @@ void inside_take_signals(void);
 void inside_begin_signals(void);
 
 /* A copy of the process, which has ncube's thread alone, runs the machine from now on, instead of the one before; or
- * that one does again. */
-void inside_go_on(void);
+ * that one does again. Returns a signal that asks for the end, which the caller raises when it is ready for that; or
+ * 0. */
+int inside_go_on(void);
 
 /* To be called when the machine has ended: from now on ncube ends by itself. Does nothing in any other process. */
 void inside_end_signals(void);

@@ -211,9 +211,12 @@ begin_meets
 gdb "${there[@]}" 'kill'
 same "it was in the past" '$1 = 1' "$(after 'print n')"
 ends_there "kill" 1
-begin_meets
-gdb "${there[@]}" "shell kill -INT $(pgrep -P "$run")"
-ends_there "SIGINT" 130
+# It may come while another process is about to go on, so several times.
+for signal in INT INT TERM INT TERM; do
+    begin_meets
+    gdb "${there[@]}" "shell kill -$signal $(pgrep -P "$run")"
+    ends_there "SIG$signal" $((128 + $(kill -l $signal)))
+done
 
 input=/dev/null
 debugged=$build/guest/debugged
