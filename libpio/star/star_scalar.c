@@ -74,10 +74,11 @@ static struct scalar *new_place(void)
     return &taken[count++];
 }
 
-static int take_away(FILE *f)
+static int take_away(struct _reent *r, FILE *f)
 {
     struct scalar *s = f->_close == close_scalar || global_is_file(f->_file) ? new_place() : NULL;
 
+    (void)r;
     if (!s)
         return 0;
     *s = (struct scalar){.file = f, .before = *f};
@@ -104,14 +105,20 @@ static void bring_back(void)
     }
 }
 
-int _fwalk(struct _reent *r, int (*visit)(FILE *f)); /* the C library's: each FILE that is open */
+/* The C library's: each FILE that is open. newlib 4.3 has its list outside of struct _reent. */
+#if __NEWLIB__ < 4 || (__NEWLIB__ == 4 && __NEWLIB_MINOR__ < 3)
+int _fwalk_reent(struct _reent *r, int (*visit)(struct _reent *r, FILE *f));
+#define visit_files(visit) _fwalk_reent(_GLOBAL_REENT, visit)
+#else
+#define visit_files(visit) _fwalk_sglue(_GLOBAL_REENT, visit, &__sglue)
+#endif
 
 static void each_begins_or_ends(bool are_usable)
 {
     if (are_usable)
         bring_back();
     else
-        _fwalk(_GLOBAL_REENT, take_away);
+        visit_files(take_away);
     global_refuse(!are_usable);
 }
 
