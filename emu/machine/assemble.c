@@ -21,6 +21,7 @@
 #include "emu/watch/debugger.h"
 #include "emu/state/explain.h"
 #include "emu/machine/checkpoints.h"
+#include "emu/machine/injectors.h"
 #include "emu/machine/operate.h"
 #include "emu/machine/placing.h"
 #include "emu/machine/starting.h"

@@ -1,20 +1,20 @@
 /*
  * A machine that runs. The scheduler, the NCUs and the front end are modules of three layers which do not know each
- * other; here are their tables of operations, through which a layer calls one above it, and the injectors, through
- * which the scheduler interrupts a running hart. None of the host's time that is read here changes a result.
+ * other; here are their tables of operations, through which a layer calls one above it. None of the host's time that is
+ * read here changes a result.
  */
 #include "emu/machine/operate.h"
 
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/host.h"
-#include "emu/base/progress.h"
 #include "emu/base/signals.h"
+#include "emu/machine/beat.h"
 #include "emu/machine/checkpoints.h"
+#include "emu/machine/injectors.h"
 #include "emu/machine/renew.h"
 #include "emu/watch/checking.h"
 #include "emu/watch/cores.h"
@@ -29,143 +29,6 @@
 #include "emu/network/net.h"
 #include "emu/qemu/cost.h"
 #include "vertex/contract/system.h"
-
-/* ---- The heartbeat ---- */
-
-static uint64_t time_reached(const struct machine *m, const struct sched_view *v)
-{
-    uint64_t first = v->first_cycles < v->next_cycles ? v->first_cycles : v->next_cycles;
-
-    return first == EVENTQ_NEVER || first < sched_now(m->sched) ? sched_now(m->sched) : first;
-}
-
-static int describe_first(const struct machine *m, const struct sched_view *v, char *text, size_t bytes)
-{
-    if (v->running == 0)
-        return snprintf(text, bytes, "no node runs");
-    return snprintf(text, bytes, "%u of %u nodes run, all wait for node %u at %.6f s", v->running, m->nodes,
-                    ncu_address(m->ncu, v->first), (double)v->first_cycles / CLOCK_HZ);
-}
-
-static void describe_next(const struct sched_view *v, char *text, size_t bytes)
-{
-    if (v->next_cycles == EVENTQ_NEVER)
-        snprintf(text, bytes, ", no event is due");
-    else
-        snprintf(text, bytes, ", next event at %.6f s", (double)v->next_cycles / CLOCK_HZ);
-}
-
-/* ---- Progress ---- */
-
-static uint64_t bytes_on_drives(const struct machine *m)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
-        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++) {
-            const struct ncu_drive_statistics s =
-                ncu_drive_statistics(m->ncu, (1u << m->config.topo.dim) + i, d, sched_now(m->sched));
-
-            bytes += (s.commands.sectors_read + s.commands.sectors_written) * SECTOR_BYTES;
-        }
-    return bytes;
-}
-
-static void describe_stage(const struct machine *m, bool streams, char *text, size_t bytes)
-{
-    const struct job *j = front_first_job(m->front);
-    uint32_t ended = j && j->loaded ? lives_exits(j->lives) : 0;
-
-    if (streams)
-        snprintf(text, bytes, "; waits for standard input or output");
-    else if (!front_is_up(m->front))
-        snprintf(text, bytes, "; mounts volumes");
-    else if (ended > 0)
-        snprintf(text, bytes, "; %u of %u nodes have ended", ended, j->nodes);
-    else
-        text[0] = '\0';
-}
-
-static void draw_progress(struct machine *m, uint64_t now_cycles, bool streams)
-{
-    struct net_statistics net = net_statistics(ncu_net(m->ncu));
-    char stage[64];
-
-    describe_stage(m, streams, stage, sizeof stage);
-    progress_line("%.3f s, %.2f of real time; %" PRIu64 " messages, %.1f MB; drives %.1f MB%s",
-                  (double)now_cycles / CLOCK_HZ, heartbeat_ratio(&m->heartbeat, now_cycles), net.messages,
-                  (double)net.delivered_bytes / 1e6, (double)bytes_on_drives(m) / 1e6, stage);
-}
-
-/* Prints the heartbeat's line if it is due. `streams`: ncube waits for a stream of the program. */
-static void beat(struct machine *m, bool streams)
-{
-    char text[256];
-
-    if (!signals_take_beat())
-        return;
-    const struct sched_view v = sched_view(m->sched);
-    if (m->options->progress && progress_has_terminal()) {
-        draw_progress(m, time_reached(m, &v), streams);
-        return;
-    }
-    int n = streams ? snprintf(text, sizeof text, "waits for the program's standard input or output, ") : 0;
-    n += describe_first(m, &v, text + n, sizeof text - (size_t)n);
-    describe_next(&v, text + n, sizeof text - (size_t)n);
-    heartbeat_print(&m->heartbeat, time_reached(m, &v), text);
-}
-
-/* ---- Injectors ---- */
-
-/* Lets an injector hart run until it asks for more work. */
-static bool run_injector(struct machine *m, const struct cabinet *c)
-{
-    uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
-
-    /* The first time, it executes QEMU's reset code. */
-    harts_grant(&m->harts, slot, &(struct harts_grant){.budget_cycles = EVENTQ_NEVER >> 2});
-    return harts_wait_injector(&m->harts, slot, stops + 1);
-}
-
-/* Makes a cabinet's injector write SSWI for up to NCU_INJECT_MAX harts. */
-static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, uint32_t n)
-{
-    const struct cabinet *c = &m->cabinet[cabinet];
-    struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(cabinet_window(c, c->nodes) + NCU_MAILBOX_PA);
-
-    memcpy(mailbox->inject, harts, n * sizeof *harts);
-    mailbox->ans[0] = n;
-    return run_injector(m, c);
-}
-
-static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n)
-{
-    struct machine *m = ctx;
-
-    for (uint32_t cabinet = 0; cabinet < m->cabinets; cabinet++) {
-        uint32_t batch[NCU_INJECT_MAX], count = 0;
-
-        for (uint32_t k = 0; k < n; k++) {
-            if (machine_cabinet_of(m, nodes[k]) == cabinet)
-                batch[count++] = machine_hart_of(m, nodes[k]);
-            if ((count == NCU_INJECT_MAX || k == n - 1) && count > 0) {
-                if (!inject(m, cabinet, batch, count))
-                    return false;
-                count = 0;
-            }
-        }
-    }
-    return true;
-}
-
-/* Injectors first: they are ready before any node can be interrupted. */
-int machine_start_injectors(struct machine *m)
-{
-    for (uint32_t k = 0; k < m->cabinets; k++)
-        if (!run_injector(m, &m->cabinet[k]))
-            return machine_explain_stop(m);
-    return 0;
-}
 
 /* ---- The host's processors ---- */
 
@@ -316,7 +179,7 @@ static bool on_finished(void *ctx)
 
     follow_room(m);
     signals_note_progress(sched_now(m->sched));
-    beat(m, false);
+    machine_beat(m, false);
     look_at_replay(m);
     if (!machine_renew_code(m))
         machine_explain_stop(m);
@@ -337,7 +200,7 @@ static const struct sched_ops sched_ops = {.execute = on_execute,
                                            .answer = on_answer,
                                            .interrupted = on_interrupted,
                                            .spell = on_spell,
-                                           .interrupt = on_raise,
+                                           .interrupt = machine_raise,
                                            .finished = on_finished,
                                            .pauses = on_pauses};
 
@@ -457,7 +320,7 @@ static void on_ended(void *ctx, uint32_t id)
 
 static bool on_told_to_end(void *ctx)
 {
-    beat(ctx, true);
+    machine_beat(ctx, true);
     return signals_asked() != 0;
 }
 

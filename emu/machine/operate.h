@@ -34,10 +34,6 @@ bool machine_is_quiet(const struct machine *m);
 
 extern const struct front_ops machine_front_ops; /* with the machine as ctx */
 
-/* Brings the injectors to where they wait for work. They must be there before a node can be interrupted. Returns 0, or
- * -1 after one line if a cabinet was lost. */
-int machine_start_injectors(struct machine *m);
-
 /* Makes the pools of program text of the cabinets that this process runs. */
 void machine_make_text_pool(struct machine *m);
 
