@@ -64,7 +64,8 @@ union bits {
 
 #define SIGN (1ull << 63)
 
-long double copysignl(long double x, long double y)
+/* newlib 4.5 has these two. */
+__attribute__((weak)) long double copysignl(long double x, long double y)
 {
     union bits a = {x}, b = {y};
 
@@ -72,7 +73,7 @@ long double copysignl(long double x, long double y)
     return a.value;
 }
 
-long double fabsl(long double x)
+__attribute__((weak)) long double fabsl(long double x)
 {
     union bits a = {x};
 
