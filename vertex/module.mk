@@ -13,8 +13,11 @@ VERTEX_S := boot/boot.S trap/entry.S
 VERTEX_OBJECTS := $(patsubst %.S,$(B)/rv/vertex/%.o,$(VERTEX_S)) $(patsubst %.c,$(B)/rv/vertex/%.o,$(VERTEX_C))
 
 # No floating point in the kernel: a trap need not save the program's FP registers.
+# Registers are saved where a function begins, as by gcc 12, also where it finds nothing to do: the scheduler relies on
+# how long the shortest ways take (tests/machine/test_kernel_ways.c).
 RV_FLAGS_vertex := -march=rv64imac_zicsr_zifencei -mabi=lp64 -ffreestanding -fno-pic -msmall-data-limit=0 \
-                   -fno-tree-loop-distribute-patterns -fno-common -flto=auto
+                   -fno-tree-loop-distribute-patterns -fno-common \
+                   -fno-shrink-wrap-separate -flto=auto
 
 PROGRAMS += $(B)/lib/vertex.elf
 $(B)/lib/vertex.elf: $(VERTEX_OBJECTS) vertex/boot/vertex.ld
