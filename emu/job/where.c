@@ -142,13 +142,13 @@ bool where_is_library(int fd, uint64_t address)
     return library;
 }
 
-/* The lowest address of a unit. */
+/* The lowest address of a unit. Code that the linker has left out is at 0. */
 static uint64_t unit_begins(Dwarf_Die *unit)
 {
     Dwarf_Addr base, begin, end, low = UINT64_MAX;
 
     for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0;)
-        low = begin < end && begin < low ? begin : low;
+        low = begin >= USER_TEXT_VA && begin < end && begin < low ? begin : low;
     return low;
 }
 

@@ -68,8 +68,8 @@ ask() {
         sum=$(((sum + $(printf %d "'${1:i:1}")) & 255))
     done
     printf '$%s#%02x' "$1" $sum >&3
-    IFS= read -r -t 60 -d '#' reply <&3
-    read -r -t 60 -N 2 <&3
+    IFS= read -r -t 300 -d '#' reply <&3
+    read -r -t 300 -N 2 <&3
     echo "${reply#*\$}"
 }
 

@@ -36,7 +36,7 @@ as_recorded "one node" 0
 same "to a breakpoint, and to the begin" "1 1" \
     "$(after reverse-continue | grep -c "^Breakpoint 1, add (k=0)") \
 $(after 'info threads' | grep -c 'runs) *_start ()')"
-same "there is nothing before" 2 "$(grep -c 'No more reverse-execution history' gdb.out)"
+same "there is nothing before" 2 "$(grep -cE "(No more reverse-execution|end of recorded) history" gdb.out)"
 
 # ---- Single instructions: the registers on the way back are those on the way there
 
@@ -218,6 +218,6 @@ mv run.ncr moved.ncr
 echo another >run.ncr
 gdb 'break collect' 'continue' 'reverse-continue' 'delete' 'continue'
 end "a recording that is replaced meanwhile" 0 "sum 1"
-says "its run goes on" 'No more reverse-execution history'
+says "its run goes on" '(No more reverse-execution|end of recorded) history'
 
 finish

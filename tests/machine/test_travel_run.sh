@@ -238,12 +238,12 @@ begin_gdb run --gdb -d 1 "$debugged" loop
 exec 3<>"/dev/tcp/127.0.0.1/$port"
 ask '?' >/dev/null
 printf '$c#63' >&3
-read -r -t 60 -N 1 <&3
+read -r -t 300 -N 1 <&3
 await grep -qs 'sum 1' run.out
 printf '\3' >&3
-IFS= read -r -t 60 -d '#' reply <&3
+IFS= read -r -t 300 -d '#' reply <&3
 same "it stops" '$T02thread:' "${reply%[12];}"
-read -r -t 60 -N 2 <&3
+read -r -t 300 -N 2 <&3
 ask Hc1 >/dev/null
 same "and steps back" "T05thread:1;" "$(ask bs)"
 same "again" "T05thread:1;" "$(ask bs)"
