@@ -135,6 +135,7 @@ endef
 $(eval $(call sanitized_test,emu/test_config,$(CONFIG_SOURCES),-lconfig))
 $(eval $(call sanitized_test,emu/test_timeline,$(TIMELINE_SOURCES),-ljansson -lz -lm))
 $(eval $(call sanitized_test,emu/test_rsp,tests/emu/gdb_target.c $(GDB_SOURCES)))
+$(eval $(call sanitized_test,emu/test_agent_expression,emu/qemu/agent_expression.c))
 $(eval $(call sanitized_test,emu/test_trail,emu/debug/trail.c emu/base/memory.c))
 $(eval $(call sanitized_test,emu/test_link,emu/link/link.c emu/base/nearest.c))
 $(eval $(call sanitized_test,emu/test_launch,emu/link/launch.c emu/job/shares.c))
