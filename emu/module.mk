@@ -11,7 +11,8 @@ TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/
     emu/report/critical.c emu/report/cells.c emu/report/findings.c emu/trace/trace_put.c emu/base/memory.c \
     emu/base/progress.c
 GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/target.c emu/debug/target_places.c \
-    emu/debug/page_table.c emu/debug/core.c emu/debug/session.c emu/debug/monitor.c emu/debug/trail.c \
+    emu/debug/target_breaks.c emu/debug/breakpoints.c emu/qemu/breaks.c emu/qemu/agent_expression.c \
+    emu/qemu/page_table.c emu/debug/core.c emu/debug/session.c emu/debug/monitor.c emu/debug/trail.c \
     emu/debug/travel.c emu/base/memory.c
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
 CLIENTS_SOURCES := emu/link/clients.c emu/link/life_acts.c emu/link/link.c emu/link/launch.c emu/link/hosts.c \
@@ -119,6 +120,7 @@ PLUGIN_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/qemu/plugin*.c))
 $(PLUGIN_OBJS): HOST_CFLAGS += -fvisibility=hidden
 # QEMU has no sanitizers' library, nor do host programs that link libnhost.
 PLUGIN_MORE := $(B)/obj/emu/qemu/cost.o $(B)/obj/emu/qemu/inside.o $(B)/obj/emu/qemu/process_copy.o \
+    $(B)/obj/emu/qemu/breaks.o $(B)/obj/emu/qemu/agent_expression.o $(B)/obj/emu/qemu/page_table.o \
     $(B)/obj/emu/base/memory_file.o
 $(PLUGIN_OBJS) $(PLUGIN_MORE) $(NHOST_OBJS): HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
 $(B)/lib/plugin.so: HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))

@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/debug/breakpoints.h"
 #include "emu/debug/monitor.h"
 #include "vertex/contract/machine.h"
 
-#define REGISTERS_X    33u /* x0-x31, pc */
-#define REGISTERS      (REGISTERS_X + 32u + 3u)
 #define FAILED         "E01"
 #define REFUSE_CHANGE  "E.memory cannot be written here: the host has seen later output of this run; continue first"
 #define REFUSE_WRITING "E.registers cannot be written: QEMU's plugins only read them; so gdb can call no function"
@@ -107,17 +106,10 @@ static char *document_threads(const struct target *t, size_t *bytes)
 
 static void add_register(struct rsp *rsp, const struct debug_registers *r, uint64_t number)
 {
-    const uint64_t *csr[] = {&r->floats.fflags, &r->floats.frm, &r->floats.fcsr};
-    static const uint64_t zero;
+    uint64_t value = 0;
 
-    if (number == 0)
-        rsp_add_hex(rsp, &zero, sizeof zero);
-    else if (number < REGISTERS_X)
-        rsp_add_hex(rsp, &r->x[number % 32], sizeof r->x[0]); /* 32: pc, in x[0] */
-    else if (number < REGISTERS_X + 32)
-        rsp_add_hex(rsp, &r->floats.f[number - REGISTERS_X], sizeof r->floats.f[0]);
-    else
-        rsp_add_hex(rsp, csr[number - REGISTERS_X - 32], 4);
+    target_register(r, number, &value);
+    rsp_add_hex(rsp, &value, number < TARGET_REGISTERS_X + 32 ? sizeof value : 4); /* behind them: fflags, frm, fcsr */
 }
 
 static bool ok(struct session *s)
@@ -131,7 +123,7 @@ static bool read_registers(struct session *s, const char *text)
     (void)text;
     if (!target_is_alive(s->target, s->current))
         return false;
-    for (uint64_t i = 0; i < REGISTERS; i++)
+    for (uint64_t i = 0; i < TARGET_REGISTERS; i++)
         add_register(s->rsp, target_registers(s->target, s->current), i);
     return true;
 }
@@ -140,7 +132,7 @@ static bool read_register(struct session *s, const char *text)
 {
     uint64_t number;
 
-    if (!rsp_read_number(&text, &number) || number >= REGISTERS || !target_is_alive(s->target, s->current))
+    if (!rsp_read_number(&text, &number) || number >= TARGET_REGISTERS || !target_is_alive(s->target, s->current))
         return false;
     add_register(s->rsp, target_registers(s->target, s->current), number);
     return true;
@@ -148,18 +140,12 @@ static bool read_register(struct session *s, const char *text)
 
 /* ---- Memory ---- */
 
-/* Reads "ADDRESS,BYTES". */
-static bool read_range(const char **text, uint64_t *va, uint64_t *n)
-{
-    return rsp_read_number(text, va) && rsp_read_word(text, ",") && rsp_read_number(text, n);
-}
-
 static bool read_memory(struct session *s, const char *text)
 {
     uint8_t bytes[RSP_PACKET_BYTES / 2];
     uint64_t va, n;
 
-    if (!read_range(&text, &va, &n) || !target_is_alive(s->target, s->current))
+    if (!rsp_read_range(&text, &va, &n) || !target_is_alive(s->target, s->current))
         return false;
     size_t done = target_read(s->target, s->current, va, bytes, n < sizeof bytes ? n : sizeof bytes);
     rsp_add_hex(s->rsp, bytes, done);
@@ -175,48 +161,11 @@ static bool write_memory(struct session *s, const char *text)
         rsp_add(s->rsp, REFUSE_CHANGE);
         return true;
     }
-    bool done = read_range(&text, &va, &n) && rsp_read_word(&text, ":") && n <= sizeof bytes &&
+    bool done = rsp_read_range(&text, &va, &n) && rsp_read_word(&text, ":") && n <= sizeof bytes &&
                 rsp_read_bytes(&text, bytes, n) && target_is_alive(s->target, s->current) &&
                 target_write(s->target, s->current, va, bytes, n) && ok(s);
     s->changed = s->changed || (done && n > 0 && s->travel);
     return done;
-}
-
-/* ---- Breakpoints ---- */
-
-enum { KIND_BREAK = 0, KIND_HARDWARE_BREAK = 1, KIND_WATCH = 2, KIND_READ_WATCH = 3, KIND_ACCESS_WATCH = 4 };
-
-static bool change_watch(struct session *s, bool add, uint64_t kind, uint64_t va, uint64_t n)
-{
-    const struct debug_watch w = {
-        .low = va, .high = va + n, .reads = kind != KIND_WATCH, .writes = kind != KIND_READ_WATCH};
-
-    if (n == 0 || w.high < va)
-        return false;
-    return target_change_watch(s->target, &w, add);
-}
-
-/* "KIND,ADDRESS,BYTES": gdb removes what it has set, and what does not exist is gone as well. */
-static bool change_break(struct session *s, const char *text, bool add)
-{
-    uint64_t kind, va, n;
-
-    if (!rsp_read_number(&text, &kind) || !rsp_read_word(&text, ",") || !read_range(&text, &va, &n))
-        return false;
-    if (kind > KIND_ACCESS_WATCH)
-        return true;
-    bool done = kind >= KIND_WATCH ? change_watch(s, add, kind, va, n) : target_change_break(s->target, va, add);
-    return (done || !add) && ok(s);
-}
-
-static bool add_break(struct session *s, const char *text)
-{
-    return change_break(s, text, true);
-}
-
-static bool remove_break(struct session *s, const char *text)
-{
-    return change_break(s, text, false);
 }
 
 /* ---- Threads ---- */
@@ -311,7 +260,7 @@ static bool say_abilities(struct session *s, const char *text)
     (void)text;
     rsp_add(s->rsp,
             "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;qXfer:threads:read+;multiprocess-;"
-            "ReverseStep+;ReverseContinue+",
+            "ReverseStep+;ReverseContinue+;ConditionalBreakpoints+",
             RSP_PACKET_BYTES);
     return true;
 }
@@ -328,7 +277,7 @@ static bool send_document(struct session *s, const char *text, char *(*make)(con
 {
     uint64_t offset, n;
 
-    if (!read_range(&text, &offset, &n))
+    if (!rsp_read_range(&text, &offset, &n))
         return false;
     if (offset == 0) {
         free(s->document);
@@ -448,8 +397,8 @@ static const struct {
     {"M", write_memory, NULL},
     {"H", choose_thread, NULL},
     {"T", is_thread_alive, NULL},
-    {"Z", add_break, NULL},
-    {"z", remove_break, NULL},
+    {"Z", breakpoints_add, NULL},
+    {"z", breakpoints_remove, NULL},
     {"qC", say_current, NULL},
     {"qAttached", NULL, "1"},
     {"qSupported", say_abilities, NULL},

@@ -210,3 +210,8 @@ bool rsp_read_word(const char **text, const char *word)
     *text += n;
     return true;
 }
+
+bool rsp_read_range(const char **text, uint64_t *va, uint64_t *bytes)
+{
+    return rsp_read_number(text, va) && rsp_read_word(text, ",") && rsp_read_number(text, bytes);
+}

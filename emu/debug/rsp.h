@@ -59,5 +59,7 @@ size_t rsp_frame(const struct rsp *r, char *to);
  * Return false if there is none. */
 bool rsp_read_number(const char **text, uint64_t *value);
 bool rsp_read_bytes(const char **text, void *bytes, size_t n);
+/* Likewise, "ADDRESS,BYTES". */
+bool rsp_read_range(const char **text, uint64_t *va, uint64_t *bytes);
 /* Moves *text behind the word if it begins with it. */
 bool rsp_read_word(const char **text, const char *word);

@@ -10,6 +10,7 @@
 
 #include "emu/base/host.h"
 #include "emu/base/signals.h"
+#include "emu/debug/breakpoints.h"
 #include "emu/debug/sockets.h"
 #include "emu/debug/stub_data.h"
 
@@ -203,6 +204,14 @@ static bool all_run(const struct stub *s)
     return true;
 }
 
+static void note_resume(struct stub *s, enum command_result result)
+{
+    if (result == COMMAND_GO)
+        breakpoints_go_on(&s->session);
+    else if (result == COMMAND_STEP_BACK || result == COMMAND_GO_BACK)
+        breakpoints_go_back(&s->session, result == COMMAND_STEP_BACK);
+}
+
 static void execute(struct stub *s)
 {
     enum command_result result = command_execute(&s->session);
@@ -210,6 +219,7 @@ static void execute(struct stub *s)
 
     if (looks_closer(s, result))
         return;
+    note_resume(s, result);
     if (result == COMMAND_ANSWERED || result == COMMAND_DETACHED)
         serving_send(s);
     if (s->travel.wish != WISH_NONE && goes)

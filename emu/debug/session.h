@@ -6,6 +6,12 @@
 
 #define SESSION_STOP_BYTES 64u
 
+struct session_resume { /* how gdb has let nodes go on */
+    enum { RESUME_OTHER, RESUME_ALONE, RESUME_BACK } how;
+    uint32_t node; /* RESUME_ALONE: that one alone, which then was */
+    uint64_t next; /* in front of the instruction before this one; 0: it may go elsewhere */
+};
+
 struct session { /* with one gdb */
     struct target *target;
     struct rsp *rsp;
@@ -16,6 +22,7 @@ struct session { /* with one gdb */
     struct target_go *go;          /* by node, of the last COMMAND_GO; */
     size_t goes;                   /* so many */
     struct travel *travel;         /* the run can be repeated, so gdb may go back in it; NULL: it cannot */
+    struct session_resume resume;  /* the last one */
     uint32_t chosen;               /* node that gdb's "Hc" has chosen; TARGET_NO_SLOT: any */
     uint32_t back;                 /* for the commands above; */
     bool back_alone;               /* no other one is to stop */

@@ -74,6 +74,11 @@ bool target_is_alive(const struct target *t, uint32_t node);
 /* The registers that are shown. The node must be alive. */
 const struct debug_registers *target_registers(const struct target *t, uint32_t node);
 
+/* Stores one of them, by gdb's number: x0-x31, pc, f0-f31, fflags, frm, fcsr. False: there is no such register. */
+#define TARGET_REGISTERS_X 33u
+#define TARGET_REGISTERS   (TARGET_REGISTERS_X + 32u + 3u)
+bool target_register(const struct debug_registers *r, uint64_t number, uint64_t *value);
+
 /* The program's registers, wherever the node is. The node must be alive and have run its program. */
 const struct debug_registers *target_program_registers(const struct target *t, uint32_t node);
 
@@ -100,6 +105,8 @@ bool target_read_page(const struct target *t, uint32_t node, uint64_t va, uint8_
 
 /* Add or remove a breakpoint; false: there is no room, or no such breakpoint. */
 bool target_change_break(struct target *t, uint64_t pc, bool add);
+/* Likewise, one that holds on conditions (breaks.h), in place of one at the same address. */
+bool target_add_break(struct target *t, uint64_t pc, const uint8_t *list, size_t bytes);
 bool target_change_watch(struct target *t, const struct debug_watch *w, bool add);
 void target_clear(struct target *t);
 /* Faults that the program does not catch stop it, too: where Vertex ends its process; 0: they do not. */
@@ -112,8 +119,9 @@ void target_reset(struct target *t);
  * know. */
 bool target_still_stops(const struct target *t, uint32_t node, enum debug_why why);
 
-/* Copies the breakpoints and watchpoints of another target. */
+/* Copies the breakpoints and watchpoints of another target, and their conditions. */
 void target_copy_breaks(struct target *t, const struct debug_area *from);
+bool target_has_same_breaks(const struct debug_area *a, const struct debug_area *b);
 
 /* ---- Places and seeking (debug_area.h) ---- */
 

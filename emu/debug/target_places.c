@@ -278,36 +278,22 @@ uint32_t target_stopped(const struct target *t)
     return __atomic_load_n(&t->area->stopped, __ATOMIC_SEQ_CST);
 }
 
-static bool has_watch(const struct debug_area *a, uint64_t address)
-{
-    for (uint32_t k = 0; k < a->watches; k++)
-        if (a->watch[k].low <= address && address < a->watch[k].high)
-            return true;
-    return false;
-}
-
-static bool still_stops(const struct target *t, const struct debug_hart *d, enum debug_why why)
-{
-    if (why == DEBUG_WATCH)
-        return has_watch(t->area, d->watch);
-    return why == DEBUG_BREAK &&
-           (target_has_break(t->area, d->now.x[0]) || target_has_break(t->area, d->now.x[0] | DEBUG_ALWAYS));
-}
-
 bool target_still_stops(const struct target *t, uint32_t node, enum debug_why why)
 {
     const struct debug_hart *d = target_hart(t, node);
 
-    return d && is_stopped(d) && still_stops(t, d, why);
+    return d && is_stopped(d) && target_holds(t, node, why);
 }
 
-/* Returns true if the hart has stopped for an event that has not been taken. One of a breakpoint or a watchpoint that
- * is gone is none any more. */
-static bool has_event(const struct target *t, const struct debug_hart *d)
+/* Returns true if the node has stopped for an event that has not been taken. One of a breakpoint or a watchpoint that
+ * is gone is none any more, nor of one that no longer holds: gdb may have given it another condition, or memory. */
+static bool has_event(const struct target *t, uint32_t node)
 {
+    const struct debug_hart *d = target_hart(t, node);
+
     if (!is_stopped(d) || d->why == DEBUG_HELD || d->why == DEBUG_NOT)
         return false;
-    return (d->why != DEBUG_WATCH && d->why != DEBUG_BREAK) || still_stops(t, d, d->why);
+    return (d->why != DEBUG_WATCH && d->why != DEBUG_BREAK) || target_holds(t, node, (enum debug_why)d->why);
 }
 
 static void forget_steps(struct target *t)
@@ -326,7 +312,7 @@ bool target_take_event(struct target *t, struct target_event *e)
     for (uint32_t node = 0; node < nodes; node++) {
         struct debug_hart *d = target_hart(t, node);
 
-        if (!d || d->hold || !has_event(t, d) || (first && first->cycles <= d->cycles))
+        if (!d || d->hold || !has_event(t, node) || (first && first->cycles <= d->cycles))
             continue;
         first = d;
         *e = (struct target_event){.why = d->why, .node = node, .watch = d->watch, .scause = d->program.scause};
@@ -383,7 +369,7 @@ void target_let_go(struct target *t, uint32_t node, const struct target_go *go)
     set_step(t, d, go);
     d->hold = go->how == TARGET_STAY;
     target_set_attention(t);
-    if (go->how != TARGET_STAY && is_stopped(d) && !has_event(t, d))
+    if (go->how != TARGET_STAY && is_stopped(d) && !has_event(t, node))
         release(t, d);
 }
 

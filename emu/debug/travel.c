@@ -27,13 +27,6 @@ void travel_free(struct travel *v)
 
 /* ---- What is kept while there is no machine ---- */
 
-static bool has_same_breaks(const struct debug_area *a, const struct debug_area *b)
-{
-    return a->breaks == b->breaks && a->watches == b->watches &&
-           memcmp(a->break_pc, b->break_pc, a->breaks * sizeof *a->break_pc) == 0 &&
-           memcmp(a->watch, b->watch, a->watches * sizeof *a->watch) == 0;
-}
-
 static void keep(struct debug_area **kept, const struct target *t)
 {
     if (!*kept)
@@ -43,7 +36,7 @@ static void keep(struct debug_area **kept, const struct target *t)
 
 void travel_note_breaks(struct travel *v, const struct target *t)
 {
-    if (v->breaks && !has_same_breaks(v->breaks, t->area))
+    if (v->breaks && !target_has_same_breaks(v->breaks, t->area))
         forget_hits(v);
     keep(&v->breaks, t);
 }

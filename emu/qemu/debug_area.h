@@ -30,7 +30,8 @@
 #define DEBUG_BLOOM   4096u /* bits, one for each pc / 2 modulo this */
 #define DEBUG_ALWAYS  1u    /* set in a breakpoint's address: whatever a0 is; SLOT_DEBUG_KERNEL only */
 #define DEBUG_RETURNS 8u
-#define DEBUG_HITS    64u /* that each hart keeps of a seek; a power of two */
+#define DEBUG_HITS    64u    /* that each hart keeps of a seek; a power of two */
+#define DEBUG_LISTS   65536u /* bytes of conditions */
 
 enum debug_why {
     DEBUG_NOT,
@@ -111,6 +112,11 @@ struct debug_watch {
     uint32_t reads, writes;
 };
 
+struct debug_condition { /* of a breakpoint: its list of agent expressions, each behind its length in two bytes */
+    uint32_t at, bytes;  /* in debug_area.lists; no bytes: it holds always */
+    uint32_t old;        /* for ncube: it was there when gdb let the nodes go on before */
+};
+
 struct debug_area {
     uint32_t closely;   /* each hart looks before each instruction: all places are known; changed while none runs */
     uint32_t placed;    /* a hart that seeks looks only where a breakpoint or an access may be */
@@ -122,7 +128,10 @@ struct debug_area {
     uint64_t end_pc;   /* and where it ends a process because of a fault; set before the cabinets start */
     uint64_t fault_pc; /* end_pc; 0: do not stop there */
     uint64_t bloom[DEBUG_BLOOM / 64];
-    uint64_t break_pc[DEBUG_BREAKS];
+    uint64_t break_pc[DEBUG_BREAKS];                /* breaks.h */
+    struct debug_condition condition[DEBUG_BREAKS]; /* of each */
+    uint32_t list_bytes;                            /* of all conditions */
+    uint8_t lists[DEBUG_LISTS];
     struct debug_watch watch[DEBUG_WATCHES];
     struct debug_hart hart[]; /* as slots */
 };

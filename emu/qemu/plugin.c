@@ -27,6 +27,7 @@
  */
 #include "emu/qemu/cost.h"
 #include "emu/qemu/inside.h"
+#include "emu/qemu/plugin_breaks.h"
 #include "emu/qemu/plugin_copy.h"
 #include "emu/qemu/plugin_debug.h"
 #include "emu/qemu/plugin_flush.h"
@@ -423,6 +424,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
     if (plugin.control->debug)
         plugin_debug_init(plugin.control, plugin.first, (uint32_t)info->system.smp_vcpus, &debug_ops);
+    plugin_breaks_init(plugin.ram, CABINET_SHARED_BYTES + (uint64_t)info->system.smp_vcpus * plugin.ram_bytes);
     copy_init((uint32_t)info->system.smp_vcpus);
     if (flush_init((uint32_t)info->system.smp_vcpus) != 0)
         return -1;

@@ -7,7 +7,9 @@
  */
 #include "emu/qemu/plugin_debug.h"
 
+#include "emu/qemu/breaks.h"
 #include "emu/qemu/futex.h"
+#include "emu/qemu/plugin_breaks.h"
 #include "emu/qemu/plugin_looks.h"
 #include "emu/qemu/plugin_registers.h"
 #include "emu/qemu/plugin_turns.h"
@@ -64,16 +66,9 @@ static void read_now(struct debug_hart *d, uint64_t pc)
         d->program.floats = d->now.floats;
 }
 
-static bool is_break(const struct debug_area *a, uint64_t pc)
+static bool is_break(uint64_t pc)
 {
-    uint64_t bit = debug_bloom_bit(pc);
-
-    if (!(a->bloom[bit / 64] >> bit % 64 & 1))
-        return false;
-    for (uint32_t k = 0; k < a->breaks; k++)
-        if (a->break_pc[k] == pc)
-            return true;
-    return false;
+    return breaks_find(debug.area, pc) != BREAKS_NONE;
 }
 
 static bool ends_step(struct debug_hart *d, uint64_t pc, bool user)
@@ -116,7 +111,7 @@ static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool use
     if (!d->watched)
         return DEBUG_NOT;
     if (seeks(d)) {
-        if (user && is_break(debug.area, pc))
+        if (user && plugin_breaks_hold(debug.area, pc, debug.area->placed))
             note_hit(d, DEBUG_BREAK, 0);
         return d->seek_stops == SEEK_FAULTS && !user && pc == debug.area->fault_pc ? DEBUG_FAULT : DEBUG_NOT;
     }
@@ -125,7 +120,7 @@ static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool use
     d->seek = 0;
     if (watch_hit && watch_is_told(d, user))
         return DEBUG_WATCH;
-    if (is_break(debug.area, pc))
+    if (plugin_breaks_hold(debug.area, pc, false))
         return DEBUG_BREAK;
     if (!user && pc == debug.area->fault_pc)
         return DEBUG_FAULT;
@@ -243,7 +238,7 @@ static uint32_t packed_rest(const void *what)
 /* The instruction has its word by chance. */
 static bool is_beside(uint64_t pc)
 {
-    return looks_chosen() == LOOKS_SOME && !is_break(debug.area, pc);
+    return looks_chosen() == LOOKS_SOME && !is_break(pc);
 }
 
 static void look_in_user(unsigned hart, void *what)
@@ -363,12 +358,12 @@ static void translate_few(struct qemu_plugin_insn *insn, bool kernel, uint32_t r
 
     if (kernel && pc == debug.area->trap_pc)
         qemu_plugin_register_vcpu_insn_exec_cb(insn, enter_kernel, QEMU_PLUGIN_CB_R_REGS, NULL);
-    if (kernel && is_break(debug.area, pc))
+    if (kernel && is_break(pc))
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, what);
-    if (!kernel && is_break(debug.area, pc | DEBUG_ALWAYS))
+    if (!kernel && is_break(pc | DEBUG_ALWAYS))
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_user, QEMU_PLUGIN_CB_R_REGS,
                                                pack(pc | DEBUG_ALWAYS, rest_cycles));
-    else if (!kernel && is_break(debug.area, pc))
+    else if (!kernel && is_break(pc))
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_error, QEMU_PLUGIN_CB_R_REGS, what);
 }
 

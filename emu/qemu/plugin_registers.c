@@ -107,6 +107,21 @@ void registers_read_floats(struct debug_floats *r)
     r->fcsr = read_or_0(handle.fcsr);
 }
 
+bool registers_read_number(uint32_t number, uint64_t pc, uint64_t *value)
+{
+    struct qemu_plugin_register *const csr[] = {handle.fflags, handle.frm, handle.fcsr};
+
+    if (number == 0 || number == 32) {
+        *value = number == 0 ? 0 : pc;
+        return true;
+    }
+    if (number < 32)
+        return read_register(handle.x[number], value);
+    if (number < 65)
+        return read_register(handle.f[number - 33], value);
+    return number < 68 && read_register(csr[number - 65], value);
+}
+
 uint64_t registers_trap_pc(void)
 {
     return read_or_0(handle.sepc);

@@ -26,6 +26,8 @@ bool registers_read_result(uint64_t *value);
  * instructions: into x[0] goes `pc`. What QEMU does not have is 0. */
 void registers_read_integers(struct debug_registers *r, uint64_t pc);
 void registers_read_floats(struct debug_floats *r);
+/* Reads one of them, by gdb's number: x0-x31, pc, f0-f31, fflags, frm, fcsr. False: there is no such register. */
+bool registers_read_number(uint32_t number, uint64_t pc, uint64_t *value);
 /* Reads all that code can change, but the pc and clocks. Returns false if QEMU does not say it all. */
 bool registers_read_state(uint64_t value[SLOT_REGISTERS]);
 /* Returns where the last trap came from. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "emu/debug/page_table.h"
+#include "emu/qemu/page_table.h"
 #include "emu/state/unread.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
+#include "emu/debug/breakpoints.h"
+#include "emu/qemu/breaks.h"
 #include "tests/emu/gdb_target.h"
 
 /* ---- The stream ---- */
@@ -176,6 +179,18 @@ Test(commands, answer_as_the_protocol_says, .init = make_target)
         {"m11ffe,2", "0000"},
         {"Z0,10000,4", "OK"},
         {"Z0,10000,4", "OK"},
+        {"Z0,10000,4;X3,220027", "OK"},
+        {"Z1,10000,4;X3,220027X4,26000a27", "OK"},
+        {"Z0,10000,4;", "OK"},
+        {"Z0,10000,4X3,220027", "E01"},
+        {"Z0,10000,4;X3,2200", "E01"},
+        {"Z0,10000,4;X3,220027X", "E01"},
+        {"Z0,10000,4;X0,", "E01"},
+        {"Z0,10000,4;Xffffffffffffffff,220027", "E01"},
+        {"Z0,10000,4;X3,zz0027", "E01"},
+        {"Z0,10000,4;X4,2e000127", "E01"}, /* tracev */
+        {"Z0,10000,4;cmds:0,X3,220027", "E01"},
+        {"Z2,11000,8;X3,220027", "E01"}, /* gdb gives watchpoints none */
         {"z0,10000,4", "OK"},
         {"z0,10000,4", "OK"},
         {"Z2,11000,0", "E01"},
@@ -222,6 +237,169 @@ Test(commands, have_room_for_so_many_breakpoints, .init = make_target)
     cr_expect_str_eq(answer_to("Z0,20000,2"), "OK");
 }
 
+/* ---- Conditions: node 0 is stopped at 0x10000, with 0x1234 in a0 ---- */
+
+static bool holds_after(const char *packet)
+{
+    answer_to(packet);
+    return target_still_stops(&g.target, 0, DEBUG_BREAK);
+}
+
+Test(commands, let_breakpoints_hold_on_conditions, .init = make_target)
+{
+    static const struct {
+        const char *name, *packet;
+        bool holds;
+    } cases[] = {
+        {"no breakpoint", "z0,10000,4", false},
+        {"no condition", "Z0,10000,4", true},
+        {"a false one", "Z0,10000,4;X3,220027", false},
+        {"a true one in place of it", "Z0,10000,4;X3,220127", true},
+        {"the first is true", "Z0,10000,4;X3,220127X3,220027", true},
+        {"the last is", "Z0,10000,4;X3,220027X3,220027X3,220127", true},
+        {"none is", "Z0,10000,4;X3,220027X3,220027", false},
+        {"a0 == 0x1234", "Z0,10000,4;X8,26000a2312341327", true},
+        {"a0 == 0x1235", "Z0,10000,4;X8,26000a2312351327", false},
+        {"pc == 0x10000", "Z0,10000,4;Xa,26002024000100001327", true},
+        {"what lies at 0x10000", "Z0,10000,4;Xd,24000100001924747865741327", true},
+        {"and not there", "Z0,10000,4;Xd,24000100001924747865751327", false},
+        {"memory that is not there", "Z0,10000,4;X4,22001727", true},
+        {"none again", "Z0,10000,4", true},
+        {"a false one elsewhere", "Z0,10004,4;X3,220027", true},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(holds_after(cases[i].packet), cases[i].holds, "%s", cases[i].name);
+}
+
+Test(commands, keep_the_conditions_of_others, .init = make_target)
+{
+    char packet[64];
+
+    for (uint32_t k = 0; k < 100; k++) { /* of different lengths; the last one of each three is true */
+        snprintf(packet, sizeof packet, "Z0,%x,2;%s%s", 0x10000 + 2 * k, k % 2 ? "X3,220027" : "X4,23000027",
+                 k % 3 == 2 ? "X3,220127" : "");
+        cr_assert_str_eq(answer_to(packet), "OK");
+    }
+    for (uint32_t k = 0; k < 100; k += 5) {
+        snprintf(packet, sizeof packet, "z0,%x,2", 0x10000 + 2 * k);
+        answer_to(packet);
+    }
+    for (uint32_t k = 0; k < 100; k++) {
+        g.target.area->hart[0].now.x[0] = 0x10000 + 2 * k;
+        cr_expect_eq(target_still_stops(&g.target, 0, DEBUG_BREAK), k % 5 != 0 && k % 3 == 2, "%u", k);
+    }
+    struct debug_area *other = memory_new(1, sizeof *other + GDB_TARGET_NODES * sizeof(struct debug_hart));
+    struct target copy = g.target;
+    copy.area = other;
+    target_copy_breaks(&copy, g.target.area);
+    cr_expect(target_has_same_breaks(other, g.target.area), "so has a copy");
+    answer_to("Z0,10002,2;X3,220227");
+    cr_expect_not(target_has_same_breaks(other, g.target.area), "another condition");
+    free(other);
+}
+
+/* Beyond the room for conditions, breakpoints always hold: gdb looks at the condition then. */
+Test(commands, let_breakpoints_hold_without_room_for_conditions, .init = make_target)
+{
+    static char packet[RSP_PACKET_BYTES];
+    const uint32_t bytes = 8001;
+    uint32_t held = 0;
+
+    for (uint32_t k = 0; k < 12; k++) {
+        int n = snprintf(packet, sizeof packet, "Z0,%x,2;X%x,", 0x10000 + 2 * k, bytes);
+        for (uint32_t i = 0; i < bytes - 3; i += 3)
+            n += snprintf(packet + n, sizeof packet - (size_t)n, "220029");
+        snprintf(packet + n, sizeof packet - (size_t)n, "220027");
+        cr_assert_str_eq(answer_to(packet), "OK", "%u", k);
+        g.target.area->hart[0].now.x[0] = 0x10000 + 2 * k;
+        held += target_still_stops(&g.target, 0, DEBUG_BREAK);
+    }
+    cr_expect_eq(held, 12 - DEBUG_LISTS / (bytes + 2));
+}
+
+/* ---- Whether gdb may await a breakpoint with a condition that it has set before ---- */
+
+static void go(const char *packet)
+{
+    strcpy(g.packets.packet, packet);
+    cr_assert_eq(command_execute(&g.session), COMMAND_GO, "%s", packet);
+    breakpoints_go_on(&g.session);
+}
+
+static bool counts(uint64_t pc)
+{
+    uint32_t number = breaks_find(g.target.area, pc);
+
+    return g.target.area->condition[number].bytes > 0;
+}
+
+/* Node 0 is in front of an instruction at 0x10000 + `at`. */
+static void put_text(uint32_t at, uint32_t instruction)
+{
+    memcpy(g.ram + 16 * 4096 + at, &instruction, sizeof instruction);
+    g.target.area->hart[0].now.x[0] = 0x10000 + at;
+}
+
+#define ADDI   0x00150513u
+#define JAL    0x010000efu
+#define C_ADDI 0x0505u
+#define C_JR   0x8082u
+#define LR_W   0x1006252fu
+
+Test(commands, count_on_conditions_that_gdb_has_just_sent, .init = make_target)
+{
+    static const struct {
+        const char *name;
+        uint32_t passed, bytes, then; /* the instruction that node 0 passes alone, and the one that follows */
+        uint64_t broken;
+        bool counts;
+    } cases[] = {
+        {"behind a breakpoint", ADDI, 4, ADDI, 0x10100, true},
+        {"behind a short instruction", C_ADDI, 2, C_ADDI, 0x10100, true},
+        {"gdb may await the next instruction", ADDI, 4, ADDI, 0x10008, false},
+        {"the next short one", C_ADDI, 2, C_ADDI, 0x10004, false},
+        {"a call: gdb may await its end", JAL, 4, ADDI, 0x10100, false},
+        {"a return", C_JR, 2, ADDI, 0x10100, false},
+        {"a call follows", ADDI, 4, JAL, 0x10100, false},
+        {"a reservation, over which gdb steps", ADDI, 4, LR_W, 0x10100, false},
+        {"it has gone elsewhere", ADDI, 8, ADDI, 0x10100, false},
+    };
+    char packet[64];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_text(0, cases[i].passed);
+        snprintf(packet, sizeof packet, "Z0,%llx,4;X3,220027", (unsigned long long)cases[i].broken);
+        answer_to(packet);
+        go("vCont;c:1");
+        cr_expect(counts(cases[i].broken), "%s: at first", cases[i].name);
+        put_text(cases[i].bytes, cases[i].then);
+        go("vCont;c");
+        cr_expect_eq(counts(cases[i].broken), cases[i].counts, "%s", cases[i].name);
+        go("vCont;c");
+        cr_expect_not(counts(cases[i].broken), "%s: and it is still there", cases[i].name);
+        answer_to(packet);
+        go("vCont;c");
+        cr_expect(counts(cases[i].broken), "%s: sent again", cases[i].name);
+        packet[0] = 'z';
+        answer_to(packet);
+    }
+}
+
+Test(commands, count_on_conditions_from_one_way_back_to_the_next, .init = make_target)
+{
+    answer_to("Z0,10100,4;X3,220027");
+    breakpoints_go_back(&g.session, false);
+    breakpoints_go_back(&g.session, false);
+    cr_expect(counts(0x10100));
+    breakpoints_go_back(&g.session, true);
+    answer_to("Z0,10100,4;X3,220027");
+    breakpoints_go_back(&g.session, true);
+    cr_expect(counts(0x10100), "just sent");
+    breakpoints_go_back(&g.session, false);
+    cr_expect_not(counts(0x10100), "in the middle of steps");
+}
+
 static const char *const beginnings[] = {"m",
                                          "M",
                                          "p",
@@ -229,6 +407,7 @@ static const char *const beginnings[] = {"m",
                                          "g",
                                          "G",
                                          "Z0,",
+                                         "Z0,10000,4;X",
                                          "z2,",
                                          "vCont;",
                                          "H",

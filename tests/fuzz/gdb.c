@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/debug/breakpoints.h"
 #include "tests/emu/gdb_target.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -12,8 +13,10 @@ static char frame[RSP_FRAME_BYTES];
 
 static void expect_sound(const struct gdb_target *g)
 {
+    target_still_stops(&g->target, 0, DEBUG_BREAK); /* evaluates a condition */
     if (rsp_frame(&g->packets, frame) > RSP_FRAME_BYTES || g->target.area->breaks > DEBUG_BREAKS ||
-        g->target.area->watches > DEBUG_WATCHES || g->session.current >= GDB_TARGET_NODES)
+        g->target.area->watches > DEBUG_WATCHES || g->target.area->list_bytes > DEBUG_LISTS ||
+        g->session.current >= GDB_TARGET_NODES)
         abort();
 }
 
@@ -21,7 +24,8 @@ static void execute_all(struct gdb_target *g)
 {
     for (enum rsp_item item; (item = rsp_next(&g->packets)) != RSP_NOTHING;)
         if (item == RSP_PACKET) {
-            command_execute(&g->session);
+            if (command_execute(&g->session) == COMMAND_GO)
+                breakpoints_go_on(&g->session);
             expect_sound(g);
         }
 }
@@ -86,6 +90,9 @@ static const char *const words[] = {"$",
                                     "g",
                                     "G",
                                     "Z0,10000,4",
+                                    "Z0,10000,4;X8,26000a2312341327",
+                                    ";X3,220027",
+                                    "X9,2264220103282000",
                                     "z0,",
                                     "Z2,11000,8",
                                     "Z3,",

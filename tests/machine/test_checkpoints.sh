@@ -21,6 +21,13 @@ cat >ring.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 volatile long total, turns;
+volatile struct {
+    int kind;
+    short small;
+    unsigned char byte;
+    double real;
+    long list[4];
+} cell;
 __attribute__((noinline)) void turn(int n)
 {
     turns = n;
@@ -48,6 +55,11 @@ int main(int argc, char **argv)
         nwrite((char *)&sum, sizeof sum, (node + 1) % nodes, 7, NULL);
         nread((char *)&sum, sizeof sum, &from, &type, NULL);
         total += sum * (node + 1);
+        cell.kind = i * 7 - 300;
+        cell.small = -i;
+        cell.byte = i * 5;
+        cell.real = i / 4.0;
+        cell.list[i & 3] += i;
         turn(i);
     }
     if (node == 2)
@@ -132,6 +144,69 @@ draw 10
 session other replay --gdb --gdb-memory=0 run.ncr
 session 0 replay --gdb --trace=replayed.trace run.ncr
 compare "with a volume"
+
+# ---- Conditions of breakpoints: gdb prints what it prints where it evaluates them itself
+
+# draw_conditions N: likewise. Forwards, gdb that evaluates makes other nodes stop at breakpoints that do not hold; so
+# these are looked at only where gdb has gone back to.
+draw_conditions() {
+    local all=('continue' 'continue' 'reverse-continue' 'reverse-continue' 'reverse-continue' 'step' 'next'
+        'stepi' 'finish' 'until' 'advance turn' 'reverse-step' 'reverse-next' 'reverse-stepi' 'reverse-finish'
+        'info registers' 'print total' 'print cell' 'info breakpoints' 'delete $bpnum')
+    local where=("turn" "turn" "ring.c:$((RANDOM % 8 + $(grep -n 'total += sum' ring.c | cut -d: -f1)))")
+    local i
+    commands=('set confirm off' "set breakpoint condition-evaluation $1" 'monitor goto 0.15' 'continue')
+    for ((i = 0; i < $2; i++)); do
+        local condition=("total % 7 == $((RANDOM % 7))" "turns * 3 > $((RANDOM % 300)) && cell.kind < $((RANDOM % 300))"
+            "cell.small == -$((RANDOM % 100))" "cell.byte >= $((RANDOM % 256)) || turns == $((RANDOM % 100))"
+            "cell.list[turns & 3] - total > $((RANDOM % 9 - 4)) * (long)cell.kind" "cell.real > $((RANDOM % 30)).5"
+            "\$_thread == $((RANDOM % 3 + 1)) && turns % 9 == 0" "1000 / (cell.kind - $((RANDOM % 40 * 7 - 300))) == 3"
+            "*(char *)(turns == $((RANDOM % 100)) ? 0 : &cell) == 7" "(unsigned short)cell.small / 3 % 5 == 2"
+            "\$pc != 0 && !(cell.kind & ~$((RANDOM % 64)) | cell.byte ^ 5)" "strlen(\"three\") == 5"
+            "(short)\$a0 >> 2 == $((RANDOM % 25))")
+        local goto="monitor goto 0.$((RANDOM % 150 + 100))"
+        case $((i < 2 ? 0 : RANDOM % 7)) in
+        0 | 1) commands+=("break ${where[RANDOM % ${#where[@]}]} if ${condition[RANDOM % ${#condition[@]}]}") ;;
+        2) commands+=("$goto" 'continue') ;;
+        3) commands+=('reverse-continue' "thread $((RANDOM % 3 + 1))" 'info registers' 'info threads') ;;
+        *) commands+=("${all[RANDOM % ${#all[@]}]}") ;;
+        esac
+    done
+    commands+=('delete' 'reverse-continue' 'continue')
+}
+
+what_holds() { # what does not say who has evaluated
+    grep -v -e 'condition-evaluation' "printed.$1" | sed 's/ ([a-z]* evals)$//'
+}
+
+for round in 1 2 3; do
+    record -d 2 ./ring 100
+    seed=$RANDOM
+    for evaluates in host target; do
+        RANDOM=$seed
+        draw_conditions $evaluates 24
+        session 0 replay --gdb run.ncr
+        mv printed.0 printed.$evaluates
+        mv status.0 status.$evaluates
+    done
+    same "conditions, $round: status" "$(cat status.host)" "$(cat status.target)"
+    diff <(what_holds host) <(what_holds target) | head -20
+    check "conditions, $round: what holds is the same (SEED=$SEED)" cmp <(what_holds host) <(what_holds target)
+done
+
+# Hundreds of hits that do not hold are one way back, and one way forwards; where gdb evaluates, each is one.
+packets() { # KIND: how many of these gdb has sent, while it was asked to say so
+    grep -c "Sending packet: \$$1" gdb.out
+}
+record -d 2 ./ring 150
+commands=('set confirm off' 'break turn if n == 3 && $_thread == 1' 'reverse-continue' 'delete' 'break turn if n == 149'
+    'set debug remote 1' 'continue' 'set debug remote 0' 'print n' 'delete' 'break turn if n == 4' 'set debug remote 1'
+    'reverse-continue ' 'set debug remote 0' 'print n ' 'delete' 'kill')
+session 0 replay --gdb run.ncr
+same "there" '$1 = 149' "$(after 'print n')"
+same "and back" '$2 = 4' "$(after 'print n ')"
+same "one way forwards, behind a step from the breakpoint" 1 "$(packets 'vCont;c#')"
+same "one way back" 1 "$(packets 'bc#')"
 
 # A trace is whole, also where a pass from a late checkpoint follows one from an early checkpoint.
 "$ncube" replay --trace=whole.trace run.ncr >whole.out 2>whole.err

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,3 +28,16 @@ int page_table_find(const struct page_memory *m, uint64_t root, uint64_t va, uin
 /* Returns the QEMU-physical address of va, whose valid entry of that level it is, and stores how many bytes from there
  * on the entry maps. */
 uint64_t page_table_address(uint64_t entry, int level, uint64_t va, uint64_t *bytes);
+
+/* Where a virtual address lies, and how many bytes from there on lie together. */
+struct page_place {
+    uint8_t *at; /* NULL: zeros, of a promised page */
+    size_t bytes;
+    bool writable, executable;
+};
+/* Finds it in the address space of that satp. False: nothing is there. */
+bool page_table_place(const struct page_memory *m, uint64_t satp, uint64_t va, struct page_place *p);
+/* Reads virtual memory. Returns how many bytes were possible, from the first on. */
+size_t page_table_read(const struct page_memory *m, uint64_t satp, uint64_t va, void *bytes, size_t n);
+/* Returns the root of the page table. */
+uint64_t page_table_root(uint64_t satp);
