@@ -49,6 +49,18 @@ same "its values" "Old value = 0 New value = 2 Old value = 2 New value = 6" \
 says "a node that waits shows where" "^#2 .* in receive .* at .*debugged.c:$(line_of '    nread(')"
 same "and its variables" '$1 = 4' "$(after 'print nodes')"
 
+# gdb sends no packet for a breakpoint of its own where one with a condition is set.
+begin -d 1 --
+gdb 'break work if node == 1' 'continue' 'break add if k == 2' "break debugged.c:$(line_of 'return k * 2') if k == 3" \
+    'next' 'next' 'next' 'step' 'print k' 'stepi' 'next' 'print total' 'continue' 'print k ' 'continue' 'print k  ' \
+    'info breakpoints' 'delete' 'continue'
+end "conditions" 0 "sum 1"
+says "a condition" '^Thread 2 "node 1" hit Breakpoint 1, work \(node=1\)'
+same "a step to a breakpoint that does not hold ends there" '$1 = 1' "$(after 'print k')"
+same "and behind it" '$2 = 1' "$(after 'print total')"
+same "then they stop where they hold" '$3 = 2 $4 = 3' "$(grep -E '^\$[34] =' gdb.out | xargs)"
+same "ncube evaluates them" 3 "$(grep -c 'stop only if .* (target evals)' gdb.out)"
+
 begin -d 2 --
 gdb "break debugged.c:$(line_of 'if (strcmp(how, "stuck"')" 'continue' 'monitor queues' 'delete' 'continue'
 end "queues" 0 "sum 6"
