@@ -3,6 +3,7 @@
 #include "emu/base/limits.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,6 +119,7 @@ struct limits limits_raise(void)
 {
     uint64_t threads = at_most(user_threads(), group_threads());
 
+    signal(SIGXFSZ, SIG_IGN);
     return (struct limits){
         .descriptors = raise_limit(RLIMIT_NOFILE),
         .threads = at_most(threads, at_most(read_number("/proc/sys/kernel/threads-max", UINT64_MAX),

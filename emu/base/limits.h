@@ -19,8 +19,9 @@ struct limits {             /* needed or available; UINT64_MAX: no limit */
     uint64_t memory_bytes;  /* of the host, which the nodes touch at least */
 };
 
-/* Raises the soft limits that may be raised, and returns what this process may have. Threads are the least of
- * RLIMIT_NPROC (which does not bind the superuser), the kernel's limits, and what the control group has left. */
+/* Raises the soft limits that may be raised, and returns what this process may have. From then on, a write beyond the
+ * host's limit of a file fails, instead of ending this process. Threads are the least of RLIMIT_NPROC (which does
+ * not bind the superuser), the kernel's limits, and what the control group has left. */
 struct limits limits_raise(void);
 
 /* Returns true if everything needed is available. Otherwise writes one line to error: the limit, what is needed, what

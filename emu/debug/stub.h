@@ -83,6 +83,8 @@ int stub_connection(const struct stub *s);
  * stub takes. Return false if that fails. */
 bool stub_give(const struct stub *s, FILE *to);
 bool stub_take(struct stub *s, int fd, FILE *from);
+/* There: what gdb sends is signalled to this process from now on. */
+void stub_be_notified(const struct stub *s);
 /* There, on a machine whose program has begun before the copy was made: seeks what it has taken. `latest_cycles` was
  * then the latest clock of a hart. */
 void stub_resume(struct stub *s, uint64_t latest_cycles);

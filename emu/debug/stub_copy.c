@@ -110,10 +110,14 @@ bool stub_take(struct stub *s, int fd, FILE *from)
     if (!taken || !take_arrays(s, from))
         return false;
     trail_clear(&s->target.trail);
-    socket_notify(s->listener);
-    if (fd >= 0)
-        socket_notify(fd);
     return true;
+}
+
+void stub_be_notified(const struct stub *s)
+{
+    socket_notify(s->listener);
+    if (s->fd >= 0)
+        socket_notify(s->fd);
 }
 
 void stub_resume(struct stub *s, uint64_t latest_cycles)

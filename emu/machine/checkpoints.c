@@ -69,31 +69,40 @@ static uint64_t go_clock(struct checkpoints *c)
 
 static void fail(const char *what, int error)
 {
-    fprintf(stderr, "ncube: cannot go back: %s: %s\n", what, strerror(error));
-    fflush(stderr);
-    inside.page->ended = 1 + (uint32_t)EXIT_FAILURE;
+    if (signals_end() == 0) {
+        fprintf(stderr, "ncube: cannot go back: %s: %s\n", what, strerror(error));
+        fflush(stderr);
+        inside.page->ended = 1 + (uint32_t)EXIT_FAILURE;
+    }
     _exit(EXIT_FAILURE);
 }
 
-/* It runs the machine from now on. */
-static void go_on(struct machine *m, struct inside_copy *self, const struct copied_memory *s)
+/* What a copy needs to run the machine. Returns 0 or an errno. */
+static int prepare(struct machine *m, const struct copied_memory *s)
 {
     int error = copied_own(m, s);
 
     m->behind = inside.page->present != 0;
     if (m->behind)
         stub_be_behind(m->stub);
-    if (error == 0)
-        error = copied_trace(m, s);
-    if (error != 0)
-        fail("no memory for a checkpoint", error);
+    return error == 0 ? inside_begin_again() : error;
+}
+
+/* It runs the machine from now on. If it cannot, the process before it still does. */
+static void go_on(struct machine *m, struct inside_copy *self, const struct copied_memory *s)
+{
+    const struct copied_link *link = &m->checkpoints->link;
+    int error = copied_await_go(link) ? prepare(m, s) : EPIPE;
+
+    copied_answer(link, -error);
+    if (error != 0 || !copied_receive(m, link, false) || copied_trace(m, s) != 0)
+        _exit(EXIT_FAILURE);
     int asked = inside_go_on();
-    copied_answer(&m->checkpoints->link, getpid());
+    copied_say_gone_on(link);
+    stub_be_notified(m->stub);
     heartbeat_go_on(m->options->heartbeat_s);
     begin_clock(m->checkpoints);
     m->checkpoints->way_ns = m->checkpoints->made_ns = self->way_ns;
-    if (!copied_receive(m, &m->checkpoints->link, false))
-        fail("the process before it has failed", EPIPE);
     debugger_resume(m, self->latest_cycles);
     if (asked != 0)
         raise(asked);
@@ -119,8 +128,7 @@ static void be_checkpoint(struct machine *m, struct inside_copy *self, const str
             go_on(m, self, &of_copy);
             return;
         }
-        if (pid < 0)
-            copied_answer(&m->checkpoints->link, pid);
+        copied_answer(&m->checkpoints->link, pid);
     }
 }
 
@@ -338,14 +346,25 @@ static bool is_known(uint64_t cycles, uint64_t from_ns, uint64_t to_ns)
     return known;
 }
 
-/* Lets a process that waits go on, or a copy of it, from what this one knows. Returns false if it has ended. */
+/* Lets a process that waits go on, or a copy of it. Returns false if that fails; then this one still runs the machine.
+ */
 static bool call(struct machine *m, struct inside_copy *c)
 {
+    const struct copied_link *link = &m->checkpoints->link;
+
     fflush(NULL);
     __atomic_add_fetch(&c->calls, 1, __ATOMIC_SEQ_CST);
     futex_wake(&c->calls);
-    return copied_await_answer(&m->checkpoints->link, c->pid) > 0 &&
-           copied_send(m, &m->checkpoints->link, c == present_one());
+    pid_t pid = copied_await_answer(link, c->pid);
+    if (pid <= 0)
+        return false;
+    if (copied_hand_over(m, link, pid, c == present_one()))
+        return true;
+    kill(pid, SIGKILL);
+    if (__atomic_load_n(&inside.page->process, __ATOMIC_SEQ_CST) == pid) /* it has been killed since */
+        _exit(EXIT_FAILURE);
+    copied_clear(link);
+    return false;
 }
 
 static void return_to_present(struct machine *m)
@@ -412,15 +431,20 @@ static struct inside_copy *choose(const struct stub *s)
 /* Waits until a process that is behind has come here, or is to go further than from a checkpoint. */
 static void be_present(struct machine *m, struct inside_copy *self)
 {
+    const struct copied_link *link = &m->checkpoints->link;
     struct stub_stop stop = stub_last_stop(m->stub);
     uint32_t asleep;
 
     futex_await_change(&self->calls, 0, &asleep);
+    copied_answer(link, getpid());
+    bool received = copied_await_go(link);
+    copied_answer(link, 0);
+    if (!received || !copied_receive(m, link, true))
+        _exit(EXIT_FAILURE); /* the process before it says so */
     inside.page->present = 0;
     int asked = inside_go_on();
-    copied_answer(&m->checkpoints->link, getpid());
-    if (!copied_receive(m, &m->checkpoints->link, true))
-        fail("the process before it has failed", EPIPE);
+    copied_say_gone_on(link);
+    stub_be_notified(m->stub);
     __atomic_store_n(&self->pid, 0, __ATOMIC_SEQ_CST);
     begin_clock(m->checkpoints);
     if (asked != 0)
@@ -479,7 +503,11 @@ bool checkpoints_wake(struct machine *m)
         return give_up(m->checkpoints);
     if (is_kept(m) && !m->behind)
         return wake_and_wait(m, c);
-    if (!call(m, c))
-        return give_up(m->checkpoints);
+    if (!call(m, c)) {
+        give_up(m->checkpoints);
+        if (m->behind)
+            return_to_present(m);
+        return false;
+    }
     _exit(EXIT_SUCCESS);
 }

@@ -8,10 +8,13 @@
  *     checkpoints_make: copies itself --> takes memory and images of its
  *                                <------- own, answers, and waits
  *     goes on
- *     checkpoints_wake               -->  copies itself                -->  takes memory and images of its own
- *                                <----------------------------------------  is the guard's from now on; answers
- *     what the debugger knows, and gdb's connection  -------------------->  goes on, from that time
- *     ends                                waits
+ *     checkpoints_wake               -->  copies itself: answers, waits
+ *     may it begin?                  ------------------------------------>  takes memory and images of its own
+ *                                <----------------------------------------  answers
+ *     what the debugger knows, and gdb's connection  -------------------->  is the guard's from now on
+ *     ends                       <----------------------------------------  answers; goes on, from that time
+ *
+ * If a process fails or is killed before the last answer, the one that runs the machine notices, and still does.
  *
  * In a run that is kept as it goes on (recording.h), the process that has come furthest with the host is the present
  * one: it does not end, but waits. The others are behind, and only repeat; where they would go further, the present one

@@ -184,13 +184,46 @@ int32_t copied_await_answer(const struct copied_link *c, pid_t pid)
     struct pollfd p[2] = {{.fd = c->near, .events = POLLIN}, {.fd = pidfd_open(pid, 0), .events = POLLIN}};
     int32_t what = -1;
 
-    while (p[1].fd >= 0 && poll(p, 2, -1) < 0 && errno == EINTR)
+    while (p[1].fd >= 0 && poll(p, 2, -1) < 0 && errno == EINTR && signals_end() == 0)
         ;
     if (!(p[0].revents & POLLIN) || recv(c->near, &what, sizeof what, MSG_DONTWAIT) != sizeof what)
         what = -1;
     if (p[1].fd >= 0)
         close(p[1].fd);
     return what;
+}
+
+/* A signal would break a transfer off: it waits. */
+static sigset_t hold_signals(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    return before;
+}
+
+void copied_clear(const struct copied_link *c)
+{
+    char bytes[4096];
+
+    while (recv(c->near, bytes, sizeof bytes, MSG_DONTWAIT) > 0 || recv(c->far, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+}
+
+static bool let_go(const struct copied_link *c)
+{
+    return send(c->near, "", 1, MSG_NOSIGNAL) == 1;
+}
+
+bool copied_await_go(const struct copied_link *c)
+{
+    sigset_t before = hold_signals();
+    char byte;
+    bool goes = recv(c->far, &byte, 1, 0) == 1;
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return goes;
 }
 
 /* With a descriptor, or -1. */
@@ -272,17 +305,7 @@ static bool take_pasts(const struct machine *m, FILE *from)
     return taken;
 }
 
-/* A signal would break a transfer off: it waits. */
-static sigset_t hold_signals(void)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    return before;
-}
-
-bool copied_send(const struct machine *m, const struct copied_link *c, bool to_present)
+static bool send_all(const struct machine *m, const struct copied_link *c, bool to_present)
 {
     sigset_t before = hold_signals();
     int end = dup(c->near);
@@ -310,4 +333,16 @@ bool copied_receive(struct machine *m, const struct copied_link *c, bool is_pres
         fclose(f);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return received;
+}
+
+bool copied_hand_over(const struct machine *m, const struct copied_link *c, pid_t pid, bool to_present)
+{
+    return let_go(c) && copied_await_answer(c, pid) == 0 && send_all(m, c, to_present) &&
+           copied_await_answer(c, pid) > 0 && let_go(c);
+}
+
+void copied_say_gone_on(const struct copied_link *c)
+{
+    copied_answer(c, getpid());
+    copied_await_go(c);
 }

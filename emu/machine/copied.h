@@ -40,11 +40,15 @@ void copied_close(const struct copied_link *c);
 
 /* Answers the process that runs the machine. If that fails, this one ends. */
 void copied_answer(const struct copied_link *c, int32_t what);
-/* Waits for what that process, or a copy that it makes, answers. -1: it has ended. */
+/* Waits for what that process answers. -1: it has ended, or this one is to end at once. */
 int32_t copied_await_answer(const struct copied_link *c, pid_t pid);
-
-/* Send what the debugger knows, and gdb's connection, and receive it in the process that runs the machine next; and
- * what is known of the run, unless that is the one that has come furthest, and knows more. Return false if that
- * fails. */
-bool copied_send(const struct machine *m, const struct copied_link *c, bool to_present);
+/* Forgets what a process that has failed has not read, or has answered. */
+void copied_clear(const struct copied_link *c);
+/* Hands the machine over to a process that is in copied_await_go, with what the debugger knows, gdb's connection, and
+ * what is known of the run, unless that is the one that has come furthest, and knows more. That answers 0 when it is
+ * ready, receives all that, and says when it runs the machine: then its answer has been read, so it may ask in turn.
+ * Return false if the other process fails, or sends nothing. */
+bool copied_hand_over(const struct machine *m, const struct copied_link *c, pid_t pid, bool to_present);
+bool copied_await_go(const struct copied_link *c);
 bool copied_receive(struct machine *m, const struct copied_link *c, bool is_present);
+void copied_say_gone_on(const struct copied_link *c);

@@ -93,14 +93,17 @@ void inside_end_signals(void)
         __atomic_store_n(&inside.page->stage, INSIDE_ENDS, __ATOMIC_SEQ_CST);
 }
 
+int inside_begin_again(void)
+{
+    inside.thread = gettid();
+    return inside.carry_again();
+}
+
 /* From here on the guard passes signals to this process. */
 int inside_go_on(void)
 {
     int asked = __atomic_load_n(&inside.page->passed, __ATOMIC_SEQ_CST);
 
-    if (inside.thread != gettid())
-        inside.carry_again();
-    inside.thread = gettid();
     if (asked != 0)
         __atomic_store_n(&inside.page->taken_by, getpid(), __ATOMIC_SEQ_CST);
     __atomic_store_n(&inside.page->process, getpid(), __ATOMIC_SEQ_CST);

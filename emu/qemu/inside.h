@@ -72,8 +72,8 @@ struct inside {
     /* Executes granted harts until none is left or the doorbell's count is no longer `bell` and a hart computes for
      * long. Set by the plugin if harts take turns. */
     void (*carry)(uint32_t bell);
-    void (*carry_again)(void); /* in a copy of the process: begins the other carriers, which are threads */
-    bool left;                 /* another machine has taken the place of the one around ncube */
+    int (*carry_again)(void); /* in a copy of the process: begins the other carriers, which are threads */
+    bool left;                /* another machine has taken the place of the one around ncube */
 };
 extern struct inside inside;
 
@@ -103,9 +103,11 @@ void inside_take_signals(void);
 /* To be called when QEMU has begun to execute the harts, and ncube's handlers of signals are installed. */
 void inside_begin_signals(void);
 
-/* A copy of the process, which has ncube's thread alone, runs the machine from now on, instead of the one before; or
- * that one does again. Returns a signal that asks for the end, which the caller raises when it is ready for that; or
- * 0. */
+/* In a copy of the process, which has ncube's thread alone: begins the others. Returns 0 or an errno. */
+int inside_begin_again(void);
+
+/* This process runs the machine from now on, instead of the one before: a copy, or one that has waited. Returns a
+ * signal that asks for the end, which the caller raises when it is ready for that; or 0. */
 int inside_go_on(void);
 
 /* To be called when the machine has ended: from now on ncube ends by itself. Does nothing in any other process. */

@@ -309,12 +309,9 @@ int turns_move(uint64_t first)
 }
 
 /* Without them, nobody executes the harts that are elsewhere. */
-static void carry_again(void)
+static int carry_again(void)
 {
-    if (turns_move(turns.first) != 0) {
-        dprintf(STDERR_FILENO, "ncube: cannot go back: no thread can be had: %s\n", strerror(errno));
-        _exit(EXIT_FAILURE);
-    }
+    return turns_move(turns.first) == 0 ? 0 : errno;
 }
 
 static void be_carried_inside(struct carrier_state *c)

@@ -293,6 +293,21 @@ wait "$run"
 exec 3>&-
 no_process_is_left "the checkpoints are killed"
 
+status "files of 4 KB" 1 prlimit --fsize=4096 "$ncube" run --gdb -d 2 ./ring 3
+same "files of 4 KB: one line" 1 "$(grep -c 'ulimit -f' err)"
+
+# One that cannot have a copy that goes on, for want of room in a file.
+begin_kill
+for copy in $(copies | tail -n +2); do
+    prlimit --pid "$copy" --fsize=4096
+done
+same "no copy can be had: gdb goes back" "T05" "$(ask bs | cut -c 1-3)"
+same "no line says so" 0 "$(grep -vc 'waiting for gdb' run.err)"
+ask k >/dev/null
+wait "$run"
+exec 3>&-
+no_process_is_left "no copy can be had"
+
 begin_kill
 for ((i = 0; i < 5; i++)); do
     ask bs >/dev/null
