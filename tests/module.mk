@@ -268,7 +268,7 @@ racks:
 	@RUNS=2 NODES=512 $(B)/tests/machine/test_repeat -j1 --filter 'repeat/*_on_racks'
 	@$(MEASURE_PY) demo >$(B)/demo.here
 	@for n in 2 3 4 6; do \
-	    LAUNCH="mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np $$n" $(MEASURE_PY) demo | \
+	    LAUNCH="mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np $$n" $(MEASURE_PY) demo | \
 	        cmp $(B)/demo.here - && echo "the demonstration is the same on $$((n - 1)) rack(s)" || exit 1; done
 	@ROWS='racks_*' LARGE=1 $(MEASURE_PY) bench
 

@@ -72,8 +72,7 @@ static const struct option_line lines[] = {
      .take = take_bytes},
     {"keep", "DIR", "keep the results of runs in this folder, and do not run again what is there",
      TO(OPTION_FOLDER, keep)},
-    {"launch", "COMMAND",
-     "let COMMAND, such as 'mpirun.openmpi -q -np 5', start each run by ncube-mpi, on several hosts",
+    {"launch", "COMMAND", "let COMMAND, such as 'mpirun.openmpi -np 5', start each run by ncube-mpi, on several hosts",
      TO(OPTION_TEXT, launch)},
     {OPTION_SET_BY(take_setting)},
     {0}};
@@ -131,7 +130,7 @@ int experiments_command(int argc, char **argv)
 
     if (getenv(HOSTS_WITHIN)) /* its many runs cannot be that of these processes */
         options_refuse(&options, "experiments are started by ncube, and start mpirun for each run: ncube experiments "
-                                 "--launch='mpirun.openmpi -q -np 3'");
+                                 "--launch='mpirun.openmpi -np 3'");
     const char *machine = word[0] ? word[0] : a.machine;
     argument[n++] = beside_find("");
     argument[n++] = machine ? machine_file_find(machine) : "";

@@ -17,8 +17,15 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 void ranks_folder_remove(void)
 {
-    const char *folder = getenv("OMPI_MCA_orte_jobfam_session_dir"), *rank = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+    static const struct {
+        const char *variable, *name;
+    } made[] = {{"OMPI_MCA_orte_jobfam_session_dir", "/ompi."}, {"PMIX_SERVER_TMPDIR", "/prte"}}; /* 4.1, 5.0 */
+    const char *rank = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
 
-    if (folder && strstr(folder, "/ompi.") && rank && strcmp(rank, "0") == 0)
-        nftw(folder, remove_one, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    for (size_t k = 0; k < sizeof made / sizeof *made && rank && strcmp(rank, "0") == 0; k++) {
+        const char *folder = getenv(made[k].variable);
+
+        if (folder && strstr(folder, made[k].name))
+            nftw(folder, remove_one, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    }
 }

@@ -1,5 +1,5 @@
 /*
- * Open MPI's session folder, in which it would leave 8 MB if mpirun were killed.
+ * Open MPI's session folder, which would be left if mpirun were killed; 4.1 has 8 MB there.
  */
 #pragma once
 

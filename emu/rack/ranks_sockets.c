@@ -17,6 +17,8 @@
 
 #define TRANSPORT "OMPI_MCA_btl"
 #define ENGINE    "OMPI_MCA_pml"
+#define NOT_IPV   "OMPI_MCA_btl_tcp_disable_family"
+#define GOES_ON   "OMPI_MCA_mpi_ft_enable" /* Open MPI 5: a process does not end because a connection has ended */
 
 static struct pollfd *sockets; /* the first is the caller's descriptor */
 static uint32_t *owner;        /* of each: the rank at its other end, 0: is not known */
@@ -38,20 +40,25 @@ static bool has_network(void)
     return any;
 }
 
-void ranks_sockets_ask(void)
-{
-    if (!getenv(TRANSPORT) && !getenv(ENGINE) && has_network())
-        setenv(TRANSPORT, "self,tcp", false);
-    if (getenv(TRANSPORT) && strstr(getenv(TRANSPORT), "tcp"))
-        setenv(ENGINE, "ob1", false);
-}
-
 static bool speaks_tcp_alone(void)
 {
     const char *transport = getenv(TRANSPORT), *engine = getenv(ENGINE);
 
     return transport && engine && strcmp(engine, "ob1") == 0 &&
            (strcmp(transport, "self,tcp") == 0 || strcmp(transport, "tcp,self") == 0);
+}
+
+void ranks_sockets_ask(void)
+{
+    if (!getenv(TRANSPORT) && !getenv(ENGINE) && has_network())
+        setenv(TRANSPORT, "self,tcp", false);
+    if (!getenv(TRANSPORT) || !strstr(getenv(TRANSPORT), "tcp"))
+        return;
+    setenv(ENGINE, "ob1", false);
+    if (has_network())
+        setenv(NOT_IPV, "6", false); /* Open MPI 5.0.7 connects nobody where interfaces have addresses of both kinds */
+    if (speaks_tcp_alone())
+        setenv(GOES_ON, "1", false);
 }
 
 static void add(int fd)

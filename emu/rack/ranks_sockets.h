@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Asks Open MPI for TCP alone, before it begins, unless the user has said what it is to speak (OMPI_MCA_btl,
+/* Asks Open MPI for TCP alone, over IPv4, before it begins, unless the user has said what it is to speak (OMPI_MCA_btl,
  * OMPI_MCA_pml), or this host has no network but loopback, which Open MPI leaves out. */
 void ranks_sockets_ask(void);
 

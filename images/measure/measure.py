@@ -18,7 +18,7 @@
     measure.py BUILD racks                            what more hosts would give (racks.py)
     measure.py BUILD compiler                         says if the pages' figures are those of another compiler
 
-LAUNCH='mpirun.openmpi -q -np 3' in the environment starts each run of ncube by that, on racks (runs.py).
+LAUNCH='mpirun.openmpi -np 3' in the environment starts each run of ncube by that, on racks (runs.py).
 
 --check lists how a page differs from what is measured, and writes nothing: exit status 1 if it does; 77 and one line if
 compiler or newlib are not those of the pages. --sample does so without the rows that take longest (Lab.sampled), and

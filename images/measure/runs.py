@@ -182,7 +182,7 @@ class Lab:
         except ValueError:  # a quote that is not closed
             words = []
         if not words or not shutil.which(words[0]):
-            raise Failure("--launch='%s': no command that can be run; give one such as 'mpirun.openmpi -q -np 3'" %
+            raise Failure("--launch='%s': no command that can be run; give one such as 'mpirun.openmpi -np 3'" %
                           launch)
         if not os.path.exists(os.path.join(self.build, RACKS)):
             raise Failure("--launch needs ncube-mpi, which is not installed; Debian's package is ncube-mpi")

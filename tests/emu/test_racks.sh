@@ -18,14 +18,20 @@ on() { # RACKS WORD...: ncube with those words
     "$build/tests/racks/$racks" "$@"
 }
 
-# own FILE: what ncube has written there. Open MPI may write lines of its own, at any time.
+# One process for each shell command. mpirun's own colon ends that of Open MPI 5.0.7 by signal 11.
+ranks() { # COMMAND...
+    timeout -k 5 300 mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np $# \
+        sh -c 'shift "$OMPI_COMM_WORLD_RANK"; eval "exec $1"' sh "$@"
+}
+
+# own FILE: what ncube has written there. Open MPI may write lines of its own, at any time, and 5.0 zeros.
 own() {
-    awk '/^(ncube: |node [0-9])/ { on = 1; print; next } !/^  / { on = 0 } on' "$1"
+    tr -d '\0' <"$1" | awk '/^(ncube: |node [0-9])/ { on = 1; print; next } !/^  / { on = 0 } on'
 }
 
 # ---- Messages between processes
 
-status "messages" 0 timeout -k 5 100 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np 3 \
+status "messages" 0 timeout -k 5 100 mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np 3 \
     "$build/tests/emu/ranks_play"
 same "they are right" "order and lengths: right rests: right delays: right stops: right" "$(xargs <out)"
 
@@ -95,7 +101,7 @@ check "a timeline has lines" grep -q '"line":"[a-z]*, called in main (hello.c:' 
 check "a timeline is the same" cmp here.json there.json
 check "statistics are the same" cmp <(sed '/^ "host"/,$d' here.stats) <(sed '/^ "host"/,$d' there.stats)
 same "one process is ncube" "$("$build/bin/ncube" run -d 1 "$build/examples/hello")" \
-    "$(mpirun.openmpi -q --allow-run-as-root -np 1 "$build/bin/ncube-mpi" run -d 1 "$build/examples/hello")"
+    "$(mpirun.openmpi --allow-run-as-root -np 1 "$build/bin/ncube-mpi" run -d 1 "$build/examples/hello")"
 
 # ---- Which nodes a rack has
 
@@ -158,15 +164,13 @@ check "--detach is refused in a line" [ "$(own err | wc -l)" -eq 1 ]
 mkdir other
 cp -r "$build/bin" "$build/lib" other/
 printf x >>other/lib/vertex.elf
-status "a host with another version" 1 mpirun.openmpi -q --allow-run-as-root --oversubscribe \
-    -np 1 "$build/bin/ncube-mpi" run -d 1 ./ends exit : -np 1 other/bin/ncube-mpi
+status "a host with another version" 1 ranks "$build/bin/ncube-mpi run -d 1 ./ends exit" other/bin/ncube-mpi
 same "it is named" "ncube: rack 1 ($(hostname)): its ncube-mpi, or a part of it in $scratch/other/lib, is another \
 version" "$(own err)"
 
 # Rank 0 and two racks; the second one's environment or shell is what the words say.
 beside() { # WORD...
-    timeout -k 5 300 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none -np 1 "$build/bin/ncube-mpi" \
-        run -d 2 ./ends exit : -np 1 "$build/bin/ncube-mpi" : -np 1 "$@"
+    ranks "$build/bin/ncube-mpi run -d 2 ./ends exit" "$build/bin/ncube-mpi" "$*"
 }
 mkdir wrapped
 printf '#!/bin/sh\nexec qemu-system-riscv64 "$@"\n' >wrapped/qemu-system-riscv64
@@ -177,8 +181,8 @@ same "it is named" "ncube: rack 2 ($(hostname)): its qemu-system-riscv64 is anot
 status "a host without QEMU" 1 beside env PATH=/nowhere "$build/bin/ncube-mpi"
 same "it is named" "ncube: rack 2 ($(hostname)): it has no qemu-system-riscv64; install Debian's qemu-system-misc" \
     "$(own err)"
-status "a host without enough descriptors" 1 mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none \
-    -np 1 "$build/bin/ncube-mpi" run -d 2 ./ends exit : -np 1 sh -c "ulimit -n 40; exec $build/bin/ncube-mpi"
+status "a host without enough descriptors" 1 ranks "$build/bin/ncube-mpi run -d 2 ./ends exit" \
+    "sh -c 'ulimit -n 40; exec $build/bin/ncube-mpi'"
 check "what it lacks is said" grep -qx "ncube: rack 1 ($(hostname)): this machine needs [0-9]* open files, but this \
 host lets ncube have 40: .*" err
 begun=$SECONDS
@@ -230,7 +234,7 @@ ended() { # NAME STATUS SECONDS COMMAND...; one of the statuses
     found=$?
     check "$name: status $found is one of $expected" grep -qw "$found" <<<"$expected"
     check "$name: within $limit s" [ $((SECONDS - begun)) -le "$limit" ]
-    grep -v "^ncube: after" beats >err
+    tr -d "\0" <beats | grep -v "^ncube: after" >err
     same "$name: nothing is left" "" "$(left)"
 }
 program="./ends run"
@@ -319,7 +323,7 @@ END
         status "a study into $folder" 0 "$build/bin/ncube" experiments --out "$folder" --only plain --bytes 4K "$@" \
             study.conf
     }
-    launch="mpirun.openmpi -q --allow-run-as-root --oversubscribe --bind-to none"
+    launch="mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none"
     study here
     study there --launch="$launch -np 3"
     for file in here/*; do
@@ -332,11 +336,11 @@ END
         same "it is one line" "ncube: $line" "$(own err)"
     }
     for words in "nowhere -np 2" "'"; do
-        not_launched "--launch='$words': no command that can be run; give one such as 'mpirun.openmpi -q -np 3'" 1 \
+        not_launched "--launch='$words': no command that can be run; give one such as 'mpirun.openmpi -np 3'" 1 \
             "$build/bin/ncube" experiments --launch="$words"
     done
     not_launched "experiments are started by ncube, and start mpirun for each run: ncube experiments \
---launch='mpirun.openmpi -q -np 3'; see ncube experiments --help" 2 on 1 experiments
+--launch='mpirun.openmpi -np 3'; see ncube experiments --help" 2 on 1 experiments
 else
     skip "a study on several hosts" "gnuplot is not installed"
 fi
