@@ -308,6 +308,8 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
+    if (own > 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* Open MPI 5 goes on when mpirun or its daemon has ended */
     host = memory_new((size_t)count, sizeof *host);
     MPI_Get_processor_name(name, &n);
     MPI_Allgather(name, sizeof name, MPI_CHAR, host, sizeof *host, MPI_CHAR, MPI_COMM_WORLD);
