@@ -54,7 +54,8 @@ export -f run_page
 # Masks what may differ: process numbers, and figures with a unit and addresses where they depend on the host or on the
 # compiler.
 mask() { # MODE
-    sed -E 's/\((ncube|xnc) [0-9]+/(\1 #/g' |
+    # gdb 16 tells of threads that have ended.
+    sed -E 's/\((ncube|xnc) [0-9]+/(\1 #/g; /^\[Thread [0-9]+ exited\]$/d' |
         case $1,$other_compiler in
         *"host times"* | *,?*) mask_figures ;;
         *) cat ;;
@@ -62,7 +63,8 @@ mask() { # MODE
 }
 
 mask_figures() {
-    sed -E 's/[0-9]+(\.[0-9]+)?( ?((us|ms|s|cycles|MB\/s)\b|%))/#\2/g; s/0x[0-9a-f]+/0x#/g; s/  +#/ #/g'
+    sed -E 's/[0-9]+(\.[0-9]+)?( ?((us|ms|s|cycles|MB\/s)\b|%))/#\2/g; s/\b(us|mb_s|[a-z]+_us)=[0-9.]+/\1=#/g
+        s/0x[0-9a-f]+/0x#/g; s/  +#/ #/g'
 }
 
 mask_numbers() {

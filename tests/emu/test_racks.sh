@@ -243,6 +243,7 @@ stop_rack() { kill -STOP "${racks[1]}"; }
 kill_rack() { kill -KILL "${racks[1]}"; }
 kill_zero() { kill -KILL "$zero"; }
 kill_mpirun() { kill -KILL $mpirun; }
+kill_others() { kill -KILL "$zero" "${racks[0]}" $mpirun; }
 ask_end() { kill -TERM "$zero"; }
 ended "a QEMU is killed" 1 10 kill_qemu
 check "its rack is named" grep -qx "ncube: rack [12] ($(hostname)): qemu-system-riscv64 .* was ended by signal 9" err
@@ -254,6 +255,7 @@ ended "rank 0 is killed" 137 10 kill_zero
 mkdir session
 TMPDIR=$scratch/session ended "mpirun is killed" 137 10 kill_mpirun
 same "Open MPI's folder is empty" "" "$(find session -mindepth 2)"
+ended "all but a rack are killed" 137 10 kill_others
 ended "SIGTERM" 143 10 ask_end
 
 # They do not wait until a QEMU on their processor has had its time.

@@ -214,9 +214,9 @@ static const struct bound {
     {"1", "short", "way-8", "vertex-8", 1.5},
     {"1", "short", "way-64", "vertex-64", 1.5},
     {"6", "short", "any", NULL, 205},
-    {"1", "collectives", "ibcast", "bcast", 2},
+    {"1", "collectives", "ibcast", "bcast", 2.1},
     {"3", "collectives", "allreduce", "group-allreduce", 1.2},
-    {"3", "collectives", "ibcast", "bcast", 2},
+    {"3", "collectives", "ibcast", "bcast", 2.1},
     {"3", "collectives", "long", NULL, (1 << 20) * 0.45 / 0.45}, /* 45 % of a channel */
 };
 
