@@ -54,8 +54,7 @@ export -f run_page
 # Masks what may differ: process numbers, and figures with a unit and addresses where they depend on the host or on the
 # compiler.
 mask() { # MODE
-    # gdb 16 tells of threads that have ended.
-    sed -E 's/\((ncube|xnc) [0-9]+/(\1 #/g; /^\[Thread [0-9]+ exited\]$/d' |
+    sed -E 's/\((ncube|xnc) [0-9]+/(\1 #/g' |
         case $1,$other_compiler in
         *"host times"* | *,?*) mask_figures ;;
         *) cat ;;

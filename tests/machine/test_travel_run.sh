@@ -12,10 +12,10 @@ begin_suite "backwards in a run" "$1"
 
 places=('continue' 'info registers' 'reverse-stepi' 'info registers' 'watch total' 'reverse-continue' 'print total'
     'backtrace' 'reverse-continue' 'info registers' 'delete' 'break work' 'reverse-continue' 'reverse-stepi'
-    'info registers' 'continue' 'continue' 'monitor when' 'delete' 'break receive' 'continue'
-    'reverse-continue' 'finish' 'monitor origin' 'reverse-continue' 'info registers' 'monitor goto 0.001'
-    'continue' 'monitor time' 'delete' 'reverse-continue' 'reverse-stepi' 'stepi' 'stepi' 'reverse-stepi' 'continue' 'reverse-continue' 'continue'
-    'continue')
+    'info registers' 'continue' 'continue' 'monitor when' 'delete' 'break receive' 'continue' 'reverse-continue'
+    'finish' 'monitor origin' 'reverse-continue' 'info registers' 'monitor goto 0.001' 'continue' 'monitor time'
+    'delete' 'reverse-continue' 'reverse-stepi' 'stepi' 'stepi' 'reverse-stepi' 'continue' 'reverse-continue'
+    'continue' 'continue')
 "$ncube" run --trace=plain.trace -d 2 "$debugged" fault >plain.out 2>plain.err
 for sync in ahead strict; do
     begin_gdb run --gdb --sync=$sync --trace=run.trace -d 2 "$debugged" fault
