@@ -13,6 +13,7 @@
 #include "emu/base/signals.h"
 #include "emu/debug/stub.h"
 #include "emu/machine/copied.h"
+#include "emu/machine/copies.h"
 #include "emu/qemu/futex.h"
 #include "emu/qemu/inside.h"
 #include "emu/qemu/process_copy.h"
@@ -32,22 +33,6 @@ struct checkpoints {
     int trace; /* its file, or -1 */
     bool off;  /* no more can be made */
 };
-
-static struct inside_copy *copy_at(uint32_t i)
-{
-    return &inside.page->copy[i];
-}
-
-/* The process that has come furthest with the host. */
-static struct inside_copy *present_one(void)
-{
-    return copy_at(INSIDE_COPIES - 1);
-}
-
-static bool waits(const struct inside_copy *c)
-{
-    return __atomic_load_n(&c->pid, __ATOMIC_SEQ_CST) > 0 && !c->ended;
-}
 
 /* ---- Time ---- */
 
@@ -132,14 +117,6 @@ static void be_checkpoint(struct machine *m, struct inside_copy *self, const str
     }
 }
 
-/* ---- Which are kept ---- */
-
-static void drop(struct inside_copy *c)
-{
-    c->ended = 1;
-    kill(c->pid, SIGKILL);
-}
-
 /* For tests, NCUBE_CHECKPOINTS gives it, in ms. */
 static uint64_t interval_ns(void)
 {
@@ -151,86 +128,13 @@ static uint64_t interval_ns(void)
     return (uint64_t)ms * HOST_NS_PER_MS;
 }
 
-/* Returns the one whose neighbours are closest to each other, compared with how far back it is; not the first, and not
- * the last before the present one. NULL: there are no more. */
-static struct inside_copy *find_closest(uint64_t now_ns, uint64_t interval_ns)
-{
-    struct inside_copy *closest = NULL;
-    double least = 0;
-
-    for (uint32_t i = 0; i < INSIDE_COPIES; i++) {
-        struct inside_copy *c = copy_at(i);
-        uint64_t before_ns = 0, after_ns = now_ns;
-
-        if (!waits(c) || c->cycles == 0)
-            continue;
-        for (uint32_t k = 0; k < INSIDE_COPIES; k++) {
-            const struct inside_copy *other = copy_at(k);
-
-            if (k == i || !waits(other))
-                continue;
-            if (other->way_ns <= c->way_ns && other->way_ns > before_ns)
-                before_ns = other->way_ns;
-            if (other->way_ns > c->way_ns && (other->way_ns < after_ns || after_ns == now_ns))
-                after_ns = other->way_ns;
-        }
-        uint64_t back_ns = now_ns > c->way_ns ? now_ns - c->way_ns : c->way_ns - now_ns;
-        double measure = (double)(after_ns - before_ns) / ((double)back_ns + (double)interval_ns + 1);
-        if (!closest || measure < least) {
-            closest = c;
-            least = measure;
-        }
-    }
-    return closest;
-}
-
-static uint64_t taken_bytes(void)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < INSIDE_COPIES; i++)
-        bytes += waits(copy_at(i)) ? copy_at(i)->bytes : 0;
-    return bytes;
-}
-
-/* Those that have been given up are free when the guard has taken their ends. The last one is for the present. */
-static struct inside_copy *find_free(void)
-{
-    for (uint32_t i = 0; i < INSIDE_COPIES - 1; i++)
-        if (__atomic_load_n(&copy_at(i)->pid, __ATOMIC_SEQ_CST) == 0)
-            return copy_at(i);
-    return NULL;
-}
-
-static bool is_one_ending(void)
-{
-    bool ending = false;
-
-    for (uint32_t i = 0; i < INSIDE_COPIES - 1; i++)
-        ending = ending || (copy_at(i)->ended && __atomic_load_n(&copy_at(i)->pid, __ATOMIC_SEQ_CST) != 0);
-    return ending;
-}
-
-/* Returns where another one may be, or NULL: then one is given up, and there is a place when it has ended. */
-static struct inside_copy *make_room(const struct checkpoints *c, uint64_t bytes)
-{
-    struct inside_copy *free = find_free(), *closest;
-
-    if (free && taken_bytes() + bytes <= c->most_bytes)
-        return free;
-    closest = bytes > c->most_bytes || is_one_ending() ? NULL : find_closest(c->way_ns, c->interval_ns);
-    if (closest)
-        drop(closest);
-    return NULL;
-}
-
 /* ---- Making ---- */
 
 static void make(struct machine *m, uint64_t cycles)
 {
     struct checkpoints *c = m->checkpoints;
     uint64_t bytes = copied_bytes(m);
-    struct inside_copy *place = make_room(c, bytes);
+    struct inside_copy *place = copies_make_room(bytes, c->most_bytes, c->way_ns, c->interval_ns);
     struct copied_memory shared;
 
     if (!place)
@@ -256,7 +160,7 @@ static void make(struct machine *m, uint64_t cycles)
     }
     __atomic_store_n(&place->pid, pid, __ATOMIC_SEQ_CST);
     if (copied_await_answer(&c->link, pid) != 0) {
-        drop(place);
+        copy_drop(place);
         c->off = true;
         return;
     }
@@ -286,7 +190,7 @@ void checkpoints_begin(struct machine *m)
                                            .interval_ns = interval_ns()};
     begin_clock(m->checkpoints);
     make(m, 0);
-    if (waits(copy_at(0)))
+    if (copy_waits(copies_at(0)))
         stub_be_copied(m->stub);
 }
 
@@ -317,7 +221,7 @@ static uint64_t present(const struct machine *m)
 {
     bool comes = m->behind && stub_runs(m->stub);
 
-    return comes ? present_one()->cycles : UINT64_MAX;
+    return comes ? copies_present()->cycles : UINT64_MAX;
 }
 
 uint64_t checkpoints_limit(const struct machine *m)
@@ -333,19 +237,6 @@ uint64_t checkpoints_limit(const struct machine *m)
     return limit > sched_now(m->sched) ? limit : sched_now(m->sched);
 }
 
-/* Another machine has been here, and left one. */
-static bool is_known(uint64_t cycles, uint64_t from_ns, uint64_t to_ns)
-{
-    bool known = false;
-
-    for (uint32_t i = 0; i < INSIDE_COPIES; i++) {
-        const struct inside_copy *c = copy_at(i);
-
-        known = known || (waits(c) && c->cycles <= cycles && c->way_ns > from_ns && c->way_ns <= to_ns);
-    }
-    return known;
-}
-
 /* Lets a process that waits go on, or a copy of it. Returns false if that fails; then this one still runs the machine.
  */
 static bool call(struct machine *m, struct inside_copy *c)
@@ -358,7 +249,7 @@ static bool call(struct machine *m, struct inside_copy *c)
     pid_t pid = copied_await_answer(link, c->pid);
     if (pid <= 0)
         return false;
-    if (copied_hand_over(m, link, pid, c == present_one()))
+    if (copied_hand_over(m, link, pid, c == copies_present()))
         return true;
     kill(pid, SIGKILL);
     if (__atomic_load_n(&inside.page->process, __ATOMIC_SEQ_CST) == pid) /* it has been killed since */
@@ -369,7 +260,7 @@ static bool call(struct machine *m, struct inside_copy *c)
 
 static void return_to_present(struct machine *m)
 {
-    if (!call(m, present_one()))
+    if (!call(m, copies_present()))
         fail("the process in which the run has come furthest has ended", ESRCH);
     _exit(EXIT_SUCCESS);
 }
@@ -401,7 +292,7 @@ void checkpoints_look(struct machine *m, bool stuck)
     c->next_cycles = cycles + c->step_cycles;
     if (c->way_ns < c->made_ns + c->interval_ns || !stub_may_be_copied(m->stub))
         return;
-    if (is_known(cycles, c->way_ns > c->interval_ns ? c->way_ns - c->interval_ns : 0, c->way_ns))
+    if (copies_are_known(cycles, c->way_ns > c->interval_ns ? c->way_ns - c->interval_ns : 0, c->way_ns))
         c->made_ns = c->way_ns;
     else
         make(m, cycles);
@@ -416,9 +307,9 @@ static struct inside_copy *choose(const struct stub *s)
     bool best;
 
     for (uint32_t i = 0; i < INSIDE_COPIES; i++) {
-        struct inside_copy *c = copy_at(i);
+        struct inside_copy *c = copies_at(i);
 
-        if (!waits(c) || !stub_can_resume(s, c->latest_cycles, &best))
+        if (!copy_waits(c) || !stub_can_resume(s, c->latest_cycles, &best))
             continue;
         if (best)
             return c;
@@ -455,7 +346,7 @@ static void be_present(struct machine *m, struct inside_copy *self)
 /* This process has a place in the list, so that the guard lets it wait. */
 static struct inside_copy *keep_place(const struct machine *m)
 {
-    struct inside_copy *place = present_one();
+    struct inside_copy *place = copies_present();
 
     *place = (struct inside_copy){
         .ended = 1, .cycles = sched_now(m->sched), .latest_cycles = UINT64_MAX, .way_ns = m->checkpoints->way_ns};
@@ -467,8 +358,8 @@ static struct inside_copy *keep_place(const struct machine *m)
 static bool give_up(struct checkpoints *c)
 {
     for (uint32_t i = 0; i < INSIDE_COPIES; i++)
-        if (waits(copy_at(i)))
-            drop(copy_at(i));
+        if (copy_waits(copies_at(i)))
+            copy_drop(copies_at(i));
     c->off = true;
     return false;
 }
@@ -494,7 +385,7 @@ bool checkpoints_wake(struct machine *m)
     if (!m->checkpoints)
         return false;
     struct inside_copy *c = signals_asked() == 0 ? choose(m->stub) : NULL;
-    uint64_t reached_cycles = m->behind ? present_one()->cycles : sched_now(m->sched);
+    uint64_t reached_cycles = m->behind ? copies_present()->cycles : sched_now(m->sched);
     bool beyond = is_kept(m) && stub_goes_beyond(m->stub, reached_cycles);
 
     if (m->behind && (!c || beyond))
