@@ -33,7 +33,7 @@ same "the page has no other rows" "$(cut -f 1 "$scratch/rows" | sort)" \
 # ---- The host's code for a loop: what counted measures is what QEMU generates
 
 counted=$build/tests/bench/counted
-other_compiler=$(python3 -B images/measure/measure.py "$build" compiler)
+other_compiler=$($bench "$build" compiler)
 if [ ! -x "$counted" ]; then
     skip "the code that counted measures" "the host is no x86-64"
 elif [ -n "$other_compiler" ]; then
