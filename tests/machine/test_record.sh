@@ -265,8 +265,8 @@ if command -v gdb-multiarch >/dev/null; then
     replay=$!
     await grep -qs 'waiting for gdb' gdb.stderr
     port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" gdb.stderr)
-    timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex 'break fclose' -ex continue -ex 'print node' \
-        -ex delete -ex continue ./reads >gdb.out 2>&1
+    timeout 300 gdb-multiarch -nx -batch -ex 'set remotetimeout 200' -ex "target remote :$port" \
+        -ex 'break fclose' -ex continue -ex 'print node' -ex delete -ex continue ./reads >gdb.out 2>&1
     wait $replay
     same "under gdb: status" 6 $?
     check "under gdb: it stops at a breakpoint" grep -q '^Thread .* hit Breakpoint 1' gdb.out

@@ -328,7 +328,8 @@ if command -v gdb-multiarch >/dev/null; then
         watched $n --gdb &
         await grep -qs 'waiting for gdb' err
         command=$(sed -n "s/.*\(target remote :[0-9]*\)'.*/\1/p" err)
-        timeout 60 gdb-multiarch -nx -batch -ex "$command" "${words[@]}" ./looks >gdb.out 2>&1
+        timeout 300 gdb-multiarch -nx -batch -ex 'set remotetimeout 200' -ex "$command" "${words[@]}" ./looks \
+            >gdb.out 2>&1
         wait $!
     }
     asks 1 'break set if v == 9' continue bt reverse-continue delete continue
