@@ -250,7 +250,11 @@ check "its rack is named" grep -qx "ncube: rack [12] ($(hostname)): qemu-system-
 ended "a rack hangs" 1 12 stop_rack
 check "it is named" grep -qx "ncube: rack 2 ($(hostname)) does not answer" err
 ended "a rack is killed" "1 137" 10 kill_rack # ncube's, or mpirun's, whichever is first
-same "it is named" "ncube: rack 2 ($(hostname)) has ended" "$(grep ^ncube err)"
+if [ -n "$(hostname -I)" ]; then
+    same "it is named" "ncube: rack 2 ($(hostname)) has ended" "$(grep ^ncube err)"
+else
+    skip "a rack that is killed is named" "without a network Open MPI does not speak TCP"
+fi
 ended "rank 0 is killed" 137 10 kill_zero
 mkdir session
 TMPDIR=$scratch/session ended "mpirun is killed" 137 10 kill_mpirun
