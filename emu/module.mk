@@ -12,7 +12,7 @@ TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/
     emu/base/progress.c
 GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/target.c emu/debug/target_places.c \
     emu/debug/target_breaks.c emu/debug/breakpoints.c emu/qemu/breaks.c emu/qemu/agent_expression.c \
-    emu/qemu/page_table.c emu/debug/core.c emu/debug/session.c emu/debug/monitor.c emu/debug/trail.c \
+    emu/qemu/page_table.c emu/qemu/cost.c emu/debug/core.c emu/debug/session.c emu/debug/monitor.c emu/debug/trail.c \
     emu/debug/travel.c emu/base/memory.c
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
 CLIENTS_SOURCES := emu/link/clients.c emu/link/life_acts.c emu/link/link.c emu/link/launch.c emu/link/hosts.c \

@@ -2,6 +2,7 @@
 #include "emu/debug/breakpoints.h"
 
 #include "emu/qemu/breaks.h"
+#include "emu/qemu/cost.h"
 
 enum { KIND_BREAK = 0, KIND_HARDWARE_BREAK = 1, KIND_WATCH = 2, KIND_READ_WATCH = 3, KIND_ACCESS_WATCH = 4 };
 
@@ -63,42 +64,45 @@ static bool read_conditions(const char *text, struct list *list)
     return sound;
 }
 
+static bool add_break(struct session *s, const struct change *c)
+{
+    struct list list;
+
+    return read_conditions(c->rest, &list) && target_add_break_if(s->target, c->va, list.bytes, list.n);
+}
+
 /* ---- Both packets ---- */
 
-static bool ok(struct session *s)
+static bool add(struct session *s, const struct change *c)
 {
-    rsp_add(s->rsp, "OK");
+    return c->kind >= KIND_WATCH ? *c->rest == '\0' && change_watch(s, c, true) : add_break(s, c);
+}
+
+/* gdb removes what it has set, and what does not exist is gone as well. */
+static bool remove_any(struct session *s, const struct change *c)
+{
+    if (c->kind >= KIND_WATCH)
+        change_watch(s, c, false);
+    else
+        target_remove_break(s->target, c->va);
     return true;
+}
+
+static bool change(struct session *s, const char *text, bool (*make)(struct session *s, const struct change *c))
+{
+    struct change c;
+
+    return read_change(text, &c) && (c.kind > KIND_ACCESS_WATCH || (make(s, &c) && rsp_add_ok(s->rsp)));
 }
 
 bool breakpoints_add(struct session *s, const char *text)
 {
-    struct list list;
-    struct change c;
-
-    if (!read_change(text, &c))
-        return false;
-    if (c.kind > KIND_ACCESS_WATCH)
-        return true;
-    if (c.kind >= KIND_WATCH)
-        return *c.rest == '\0' && change_watch(s, &c, true) && ok(s);
-    return read_conditions(c.rest, &list) && target_add_break(s->target, c.va, list.bytes, list.n) && ok(s);
+    return change(s, text, add);
 }
 
-/* gdb removes what it has set, and what does not exist is gone as well. */
 bool breakpoints_remove(struct session *s, const char *text)
 {
-    struct change c;
-
-    if (!read_change(text, &c))
-        return false;
-    if (c.kind > KIND_ACCESS_WATCH)
-        return true;
-    if (c.kind >= KIND_WATCH)
-        change_watch(s, &c, false);
-    else
-        target_change_break(s->target, c.va, false);
-    return ok(s);
+    return change(s, text, remove_any);
 }
 
 /* ---- Whether gdb may await a breakpoint that has a condition ---- */
@@ -106,18 +110,15 @@ bool breakpoints_remove(struct session *s, const char *text)
 /* Returns the address behind the instruction of a node; 0: it may go elsewhere, or gdb steps over more than that. */
 static uint64_t next_of(const struct session *s, uint32_t node)
 {
-    enum { BRANCH = 0x63, JALR = 0x67, JAL = 0x6f, ATOMIC = 0x2f };
     uint64_t pc = target_registers(s->target, node)->x[0];
     uint16_t low = 0;
 
     if (target_read(s->target, node, pc, &low, sizeof low) != sizeof low)
         return 0;
-    uint32_t opcode = low & 0x7f, quadrant = low & 3, funct3 = low >> 13;
-    if (quadrant == 3) /* an instruction of 4 bytes */
-        return opcode == BRANCH || opcode == JALR || opcode == JAL || opcode == ATOMIC ? 0 : pc + 4;
-    bool jumps = (quadrant == 1 && funct3 >= 5) ||                       /* c.j, c.beqz, c.bnez */
-                 (quadrant == 2 && funct3 == 4 && (low >> 2 & 31) == 0); /* c.jr, c.jalr, c.ebreak */
-    return jumps ? 0 : pc + 2;
+    enum cost_class class = cost_class_of(low); /* for which the low half is enough */
+    if (class == COST_BRANCH || class == COST_JUMP || class == COST_ATOMIC)
+        return 0;
+    return pc + ((low & 3) == 3 ? 4 : 2);
 }
 
 /* Returns the node that goes on while all others stay; TARGET_NO_SLOT: there are several, or none. */

@@ -112,12 +112,6 @@ static void add_register(struct rsp *rsp, const struct debug_registers *r, uint6
     rsp_add_hex(rsp, &value, number < TARGET_REGISTERS_X + 32 ? sizeof value : 4); /* behind them: fflags, frm, fcsr */
 }
 
-static bool ok(struct session *s)
-{
-    rsp_add(s->rsp, "OK");
-    return true;
-}
-
 static bool read_registers(struct session *s, const char *text)
 {
     (void)text;
@@ -163,7 +157,7 @@ static bool write_memory(struct session *s, const char *text)
     }
     bool done = rsp_read_range(&text, &va, &n) && rsp_read_word(&text, ":") && n <= sizeof bytes &&
                 rsp_read_bytes(&text, bytes, n) && target_is_alive(s->target, s->current) &&
-                target_write(s->target, s->current, va, bytes, n) && ok(s);
+                target_write(s->target, s->current, va, bytes, n) && rsp_add_ok(s->rsp);
     s->changed = s->changed || (done && n > 0 && s->travel);
     return done;
 }
@@ -199,7 +193,7 @@ static bool choose_thread(struct session *s, const char *text)
         s->current = node;
     else if (!registers)
         s->chosen = known && !all && !any ? node : TARGET_NO_SLOT;
-    return known && ok(s);
+    return known && rsp_add_ok(s->rsp);
 }
 
 static bool is_thread_alive(struct session *s, const char *text)
@@ -207,7 +201,7 @@ static bool is_thread_alive(struct session *s, const char *text)
     uint32_t node;
     bool all;
 
-    return read_thread(s, &text, &node, &all) && target_is_alive(s->target, node) && ok(s);
+    return read_thread(s, &text, &node, &all) && target_is_alive(s->target, node) && rsp_add_ok(s->rsp);
 }
 
 static bool list_threads(struct session *s, const char *text)
@@ -269,7 +263,7 @@ static bool leave_out_acks(struct session *s, const char *text)
 {
     (void)text;
     s->no_acks = true;
-    return ok(s);
+    return rsp_add_ok(s->rsp);
 }
 
 /* "OFFSET,BYTES" of a document, which is made when its beginning is read. */
@@ -314,7 +308,7 @@ static bool execute_monitor(struct session *s, const char *text)
     words[n] = '\0';
     monitor_execute(s, words);
     rsp_begin(s->rsp);
-    return ok(s);
+    return rsp_add_ok(s->rsp);
 }
 
 /* ---- Going on ---- */
@@ -469,7 +463,7 @@ enum command_result command_execute(struct session *s)
     if (strcmp(text, "bs") == 0 || strcmp(text, "bc") == 0)
         return go_back(s, text[1]);
     if (text[0] == 'D') {
-        ok(s);
+        rsp_add_ok(s->rsp);
         return COMMAND_DETACHED;
     }
     if (text[0] == 'k')

@@ -130,6 +130,12 @@ void rsp_add(struct rsp *r, const char *format, ...)
         add_byte(r, *c);
 }
 
+bool rsp_add_ok(struct rsp *r)
+{
+    rsp_add(r, "OK");
+    return true;
+}
+
 void rsp_add_hex(struct rsp *r, const void *bytes, size_t n)
 {
     const uint8_t *b = bytes;

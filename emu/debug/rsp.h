@@ -49,6 +49,8 @@ enum rsp_item rsp_next(struct rsp *r);
  * escapes. */
 void rsp_begin(struct rsp *r);
 void rsp_add(struct rsp *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds OK. Returns true. */
+bool rsp_add_ok(struct rsp *r);
 void rsp_add_hex(struct rsp *r, const void *bytes, size_t n);
 void rsp_add_binary(struct rsp *r, const void *bytes, size_t n);
 /* Writes the framed answer to `to`, of RSP_FRAME_BYTES, and returns its length. */

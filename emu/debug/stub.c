@@ -243,7 +243,7 @@ void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t faul
         return;
     s->state = STUB_ENTERING;
     for (uint32_t i = 0; i < n; i++)
-        target_change_break(&s->target, entry[i], true);
+        target_add_break(&s->target, entry[i]);
 }
 
 bool stub_is_busy(const struct stub *s)

@@ -103,10 +103,13 @@ bool target_read_page(const struct target *t, uint32_t node, uint64_t va, uint8_
 
 /* ---- Breakpoints and watchpoints ---- */
 
-/* Add or remove a breakpoint; false: there is no room, or no such breakpoint. */
-bool target_change_break(struct target *t, uint64_t pc, bool add);
-/* Likewise, one that holds on conditions (breaks.h), in place of one at the same address. */
-bool target_add_break(struct target *t, uint64_t pc, const uint8_t *list, size_t bytes);
+/* Add a breakpoint, in place of one at the same address: one that always holds, or on conditions (breaks.h). Return
+ * false if there is no room. */
+bool target_add_break(struct target *t, uint64_t pc);
+bool target_add_break_if(struct target *t, uint64_t pc, const uint8_t *list, size_t bytes);
+/* Returns false if there is none. */
+bool target_remove_break(struct target *t, uint64_t pc);
+/* Adds or removes a watchpoint; false: there is no room, or no such watchpoint. */
 bool target_change_watch(struct target *t, const struct debug_watch *w, bool add);
 void target_clear(struct target *t);
 /* Faults that the program does not catch stop it, too: where Vertex ends its process; 0: they do not. */

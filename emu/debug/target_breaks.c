@@ -15,7 +15,7 @@ void target_set_attention(struct target *t)
     __atomic_store_n(&t->area->attention, any, __ATOMIC_SEQ_CST);
 }
 
-bool target_add_break(struct target *t, uint64_t pc, const uint8_t *list, size_t bytes)
+bool target_add_break_if(struct target *t, uint64_t pc, const uint8_t *list, size_t bytes)
 {
     bool added = breaks_add(t->area, pc, list, bytes);
 
@@ -23,12 +23,17 @@ bool target_add_break(struct target *t, uint64_t pc, const uint8_t *list, size_t
     return added;
 }
 
-bool target_change_break(struct target *t, uint64_t pc, bool add)
+bool target_add_break(struct target *t, uint64_t pc)
 {
-    bool done = add ? breaks_add(t->area, pc, NULL, 0) : breaks_remove(t->area, pc);
+    return target_add_break_if(t, pc, NULL, 0);
+}
+
+bool target_remove_break(struct target *t, uint64_t pc)
+{
+    bool removed = breaks_remove(t->area, pc);
 
     target_set_attention(t);
-    return done;
+    return removed;
 }
 
 /* One that is there already stays: gdb may repeat a packet. */

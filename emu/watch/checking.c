@@ -497,13 +497,13 @@ static void open_program(struct checking *c, const struct job_part *part, uint32
 {
     for (uint32_t k = 0; k < PLACES_OF_FAILURE; k++)
         if (find_failure_place(part, k, &c->failed_pc[i][k]))
-            target_change_break(&c->target, c->failed_pc[i][k], true);
+            target_add_break(&c->target, c->failed_pc[i][k]);
     for (uint32_t k = 0; k < PLACES_OF_REFUSAL; k++)
         if (where_find(part->fd, refusal_places[k].function, &c->refusal_pc[i][k]))
-            target_change_break(&c->target, c->refusal_pc[i][k] | DEBUG_ALWAYS, true);
+            target_add_break(&c->target, c->refusal_pc[i][k] | DEBUG_ALWAYS);
     for (uint32_t k = 0; k < OPENERS; k++)
         if (where_find(part->fd, openers[k].function, &c->opener_pc[i][k]))
-            target_change_break(&c->target, c->opener_pc[i][k] | DEBUG_ALWAYS, true);
+            target_add_break(&c->target, c->opener_pc[i][k] | DEBUG_ALWAYS);
     where_find(part->fd, "_impure_ptr", &c->reent_va[i]);
     where_find(part->fd, "mpi_class_texts", &c->mpi_texts_va[i]);
 }
@@ -538,7 +538,7 @@ int checking_open(struct machine *m)
     for (uint32_t i = 0; i < KERNEL_PLACES; i++) {
         if (debugged_find_symbol(m, kernel_places[i].function, &c->kernel_pc[i]) != 0)
             return -1;
-        target_change_break(&c->target, c->kernel_pc[i], true);
+        target_add_break(&c->target, c->kernel_pc[i]);
     }
     c->noted = noted_new(j->nodes);
     c->odd = memory_new(j->nodes, sizeof *c->odd);

@@ -198,8 +198,8 @@ int cores_prepare(struct machine *m)
         debugged_find_symbol(m, "trap_fault", &c->fault_pc) != 0 ||
         debugged_find_symbol(m, "proc_exit", &c->exit_pc) != 0)
         return -1;
-    target_change_break(&c->target, c->fault_pc, true);
-    target_change_break(&c->target, c->exit_pc, true);
+    target_add_break(&c->target, c->fault_pc);
+    target_add_break(&c->target, c->exit_pc);
     m->harts.control->debug = SLOT_DEBUG_KERNEL;
     return 0;
 }
