@@ -171,7 +171,6 @@ void signals_install(uint32_t *doorbell)
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGIO, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the host's limit fails instead */
 }
 
 void signals_watch_work(const struct signals_work *w, void *ctx)

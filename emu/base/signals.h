@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 /* Catches SIGINT, SIGTERM and SIGHUP (which ask for the end), SIGALRM (for signals_be_orderly), SIGCHLD, SIGUSR1
- * (heartbeats) and SIGIO (a debugger has sent something: nothing but the doorbell rings); ignores SIGPIPE and SIGXFSZ.
+ * (heartbeats) and SIGIO (a debugger has sent something: nothing but the doorbell rings); ignores SIGPIPE.
  * A signal that asks for the end and is ignored already stays ignored. A handler adds one to *doorbell, until
  * signals_release. */
 void signals_install(uint32_t *doorbell);
