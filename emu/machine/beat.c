@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "emu/state/heartbeat.h"
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
 #include "emu/job/lives.h"
 #include "emu/network/net.h"
+#include "emu/state/heartbeat.h"
 
 static uint64_t time_reached(const struct machine *m, const struct sched_view *v)
 {

@@ -73,7 +73,18 @@ static int prepare(struct machine *m, const struct copied_memory *s)
     return error == 0 ? inside_begin_again() : error;
 }
 
-/* It runs the machine from now on. If it cannot, the process before it still does. */
+/* This process runs the machine from now on. Returns a signal that asks for the end, for the caller to raise; or 0. */
+static int take_over(struct machine *m)
+{
+    int asked = inside_go_on();
+
+    copied_say_gone_on(&m->checkpoints->link);
+    stub_be_notified(m->stub);
+    begin_clock(m->checkpoints);
+    return asked;
+}
+
+/* If it cannot, the process before it still runs the machine. */
 static void go_on(struct machine *m, struct inside_copy *self, const struct copied_memory *s)
 {
     const struct copied_link *link = &m->checkpoints->link;
@@ -82,11 +93,8 @@ static void go_on(struct machine *m, struct inside_copy *self, const struct copi
     copied_answer(link, -error);
     if (error != 0 || !copied_receive(m, link, false) || copied_trace(m, s) != 0)
         _exit(EXIT_FAILURE);
-    int asked = inside_go_on();
-    copied_say_gone_on(link);
-    stub_be_notified(m->stub);
+    int asked = take_over(m);
     heartbeat_go_on(m->options->heartbeat_s);
-    begin_clock(m->checkpoints);
     m->checkpoints->way_ns = m->checkpoints->made_ns = self->way_ns;
     debugger_resume(m, self->latest_cycles);
     if (asked != 0)
@@ -117,6 +125,8 @@ static void be_checkpoint(struct machine *m, struct inside_copy *self, const str
     }
 }
 
+/* ---- Making ---- */
+
 /* For tests, NCUBE_CHECKPOINTS gives it, in ms. */
 static uint64_t interval_ns(void)
 {
@@ -127,8 +137,6 @@ static uint64_t interval_ns(void)
         ms = INTERVAL_MS;
     return (uint64_t)ms * HOST_NS_PER_MS;
 }
-
-/* ---- Making ---- */
 
 static void make(struct machine *m, uint64_t cycles)
 {
@@ -237,8 +245,7 @@ uint64_t checkpoints_limit(const struct machine *m)
     return limit > sched_now(m->sched) ? limit : sched_now(m->sched);
 }
 
-/* Lets a process that waits go on, or a copy of it. Returns false if that fails; then this one still runs the machine.
- */
+/* Lets a process that waits go on, or a copy of it. Returns false if that fails: this one still runs the machine. */
 static bool call(struct machine *m, struct inside_copy *c)
 {
     const struct copied_link *link = &m->checkpoints->link;
@@ -333,11 +340,8 @@ static void be_present(struct machine *m, struct inside_copy *self)
     if (!received || !copied_receive(m, link, true))
         _exit(EXIT_FAILURE); /* the process before it says so */
     inside.page->present = 0;
-    int asked = inside_go_on();
-    copied_say_gone_on(link);
-    stub_be_notified(m->stub);
+    int asked = take_over(m);
     __atomic_store_n(&self->pid, 0, __ATOMIC_SEQ_CST);
-    begin_clock(m->checkpoints);
     if (asked != 0)
         raise(asked);
     stub_arrive(m->stub, &stop);
