@@ -5,6 +5,7 @@ failed=0
 skipped=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+tests_folder=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")
 
 # check NAME COMMAND...: the case NAME passes when the command succeeds. SHOW_CASES=1 prints its name then, too.
 check() {
@@ -52,6 +53,11 @@ status() {
     shift 2
     "$@" >out 2>err
     same "$name: status" "$expected" $?
+}
+
+# other_compiler BUILD: prints a line if nodes' programs are compiled by others than those of the pages' figures.
+other_compiler() {
+    python3 -B "$tests_folder/../images/measure/measure.py" "$1" compiler
 }
 
 # skip NAME WHY: counts a case that cannot run on this host, and says so.

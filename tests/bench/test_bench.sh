@@ -33,11 +33,11 @@ same "the page has no other rows" "$(cut -f 1 "$scratch/rows" | sort)" \
 # ---- The host's code for a loop: what counted measures is what QEMU generates
 
 counted=$build/tests/bench/counted
-other_compiler=$($bench "$build" compiler)
+other=$(other_compiler "$build")
 if [ ! -x "$counted" ]; then
     skip "the code that counted measures" "the host is no x86-64"
-elif [ -n "$other_compiler" ]; then
-    skip "the code that counted measures" "$other_compiler"
+elif [ -n "$other" ]; then
+    skip "the code that counted measures" "$other"
 else
     mkdir "$scratch/qemu"
     cat >"$scratch/qemu/qemu-system-riscv64" <<'END'

@@ -21,8 +21,8 @@ for named; do
     shift
     set -- "$@" "$(readlink -f "$named")"
 done
-other_compiler=$(python3 -B "$clone/images/measure/measure.py" "$build" compiler)
-[ -z "$other_compiler" ] || echo "test_commands: $other_compiler; virtual times and addresses are not compared"
+other=$(other_compiler "$build")
+[ -z "$other" ] || echo "test_commands: $other; virtual times and addresses are not compared"
 export LC_ALL=C
 export PATH=$build/bin:$PATH
 export TMPDIR=$scratch # what commands make there is not found by tests that look what is left in /tmp
@@ -55,7 +55,7 @@ export -f run_page
 # compiler.
 mask() { # MODE
     sed -E 's/\((ncube|xnc) [0-9]+/(\1 #/g' |
-        case $1,$other_compiler in
+        case $1,$other in
         *"host times"* | *,?*) mask_figures ;;
         *) cat ;;
         esac

@@ -6,7 +6,7 @@ set -u
 build=$(readlink -f "$1")
 here=$(readlink -f "$(dirname "$0")")
 cd "$scratch" || exit 1
-other=$(python3 -B "$here/../../images/measure/measure.py" "$build" compiler)
+other=$(other_compiler "$build")
 if [ "$other" ]; then
     skip "what becomes of stale figures" "$other"
     finish

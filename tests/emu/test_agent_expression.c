@@ -144,7 +144,7 @@ Test(agent_expression, has_no_value_sometimes)
         {"in a sum", "2201 02 27"},
         {"in a rotation", "2201 2202 33 27"},
         {"before a jump", "20 0000 27"},
-        {"pick of what is not there", "2201 3201 27"},
+        {"pick reaches below the stack", "2201 3201 27"},
         {"no end", "2201"},
         {"a loop without end", "21 0000"},
         {"that fills the stack", "2201 21 0000"},
@@ -271,7 +271,7 @@ Test(agent_expression, has_the_value_of_its_tree)
     }
 }
 
-/* Under the sanitizers. What is sound, and what is not, ends. */
+/* Whatever the bytes are, the evaluator ends, and reads nothing beyond them: the sanitizers would say so. */
 Test(agent_expression, survives_any_bytes)
 {
     uint64_t value;

@@ -271,8 +271,7 @@ bytes() { # PROGRAM
 }
 
 # With newlib 4.5 hello itself is 9 KB smaller.
-newlib=$(sed -n "s/^newlib='.*newlib-\([0-9]*\).*'$/\1/p" "$build/bin/ncc")
-[ "$newlib" -ge 4 ] && most=46 || most=40
+[ -z "$(other_compiler "$build")" ] && most=40 || most=46
 check "sends and receives take at most $most KB" test $(($(bytes mpi/plate) - $(bytes hello))) -le $((most * 1024))
 check "a reduction takes at most 70 KB" test $(($(bytes mpi/pi) - $(bytes hello))) -le 71680
 

@@ -48,6 +48,23 @@ char *build_path(const char *relative)
     return format("%s/%s", build_folder(), relative);
 }
 
+bool command_other_compiler(void)
+{
+    char line[512], *text = format("python3 -B images/measure/measure.py %s compiler", build_folder());
+    FILE *answer = popen(text, "r");
+
+    cr_assert(answer, "%s", text);
+    bool other = fgets(line, sizeof line, answer) && line[0] != '\n';
+    cr_assert_eq(pclose(answer), 0, "%s", text);
+    free(text);
+    return other;
+}
+
+double command_bound(double most)
+{
+    return command_other_compiler() ? most * 9 / 8 : most;
+}
+
 char *format(const char *text, ...)
 {
     va_list arguments;

@@ -23,6 +23,13 @@ char *build_path(const char *relative);
 /* A formatted string; the caller frees it. */
 char *format(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
+/* ---- The compiler ---- */
+
+/* Whether nodes' programs are compiled by others than those of the pages' figures (measure.py). */
+bool command_other_compiler(void);
+/* A bound that was chosen with that compiler: with any other, an eighth more. */
+double command_bound(double most);
+
 /* ---- Commands ---- */
 
 struct command {

@@ -185,7 +185,13 @@ RowTest(ends, of_endless_loops_come_by_a_signal, loops)
 
 #define COMPUTES " node 3 runs in compute (unfinished.c:15)\n"
 #define FILLS    " node 3 runs in memset, called from fill (unfinished.c:24)\n"
-#define ONE_RUNS ", no event is due\n" /* in a heartbeat: node 3 runs, the others wait */
+
+/* Until the others wait, and for nothing that is still to come. */
+static void await_one_runs(const struct command *c)
+{
+    command_await_heartbeat(c, "; 1 of 4 nodes run, all wait for node 3 ");
+    command_await_heartbeat(c, ", no event is due\n");
+}
 
 /* Behind heartbeats, which the test may have asked for. */
 static void expect_waits(const char *what, const struct outcome *o, int status, const char *first, const char *computes)
@@ -296,7 +302,7 @@ Test(ends, by_a_signal_say_who_waits_for_whom_and_who_computes)
         struct run run = {.command = ncube_start(&r), .in = -1, .out = -1};
 
         command_await_lines(&run.command, 1);
-        command_await_heartbeat(&run.command, ONE_RUNS);
+        await_one_runs(&run.command);
         kill(run.command.pid, signals[i].number);
         struct outcome o = end(&run, "unfinished");
         expect_waits(signals[i].first, &o, 128 + signals[i].number, signals[i].first, i < 2 ? COMPUTES : FILLS);
@@ -323,7 +329,7 @@ Test(ends, of_a_machine_that_is_up_and_of_xnc_say_the_same)
         struct command c = xnc_start(&b, streams, WORDS("-d2", "guest/unfinished"));
 
         command_await_lines(&c, 1);
-        command_await_heartbeat(&b.command, ONE_RUNS);
+        await_one_runs(&b.command);
         kill(cases[i].to_machine ? b.command.pid : c.pid, cases[i].number);
         struct outcome o = command_wait(&c);
         expect_waits(cases[i].first, &o, cases[i].status, cases[i].first, COMPUTES);

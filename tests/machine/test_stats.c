@@ -252,18 +252,26 @@ Test(stats, of_channels_agree_with_the_messages_over_them)
 
 /* ---- Of the host ---- */
 
-Test(stats, tell_of_loops_that_poll_that_strict_mode_executes_them)
+static void expect_polls(struct ncube_run r, json_int_t more_than)
 {
-    struct ncube_run r = {.dim = "2", .program = "guest/ends", .args = {"polls for nothing"}, .limit = "0.3"};
     struct run ahead = run_with_stats(r, "");
 
     r.options[1] = "--sync=strict";
     struct run strict = run_with_stats(r, "");
-    cr_expect_gt(number(ahead.host, "polls_skipped"), 1000);
+    cr_expect_gt(number(ahead.host, "polls_skipped"), more_than);
     cr_expect_eq(number(strict.host, "polls_skipped"), 0);
     cr_expect_str_eq(ahead.text, strict.text);
     run_free(&ahead);
     run_free(&strict);
+}
+
+/* gcc 14 makes two calls a turn of the loop of exact (sched_poll.c). */
+Test(stats, tell_of_loops_that_poll_that_strict_mode_executes_them)
+{
+    expect_polls((struct ncube_run){.dim = "3", .program = "guest/exact", .args = {"await", "3"}},
+                 command_other_compiler() ? -1 : 1000);
+    expect_polls((struct ncube_run){.dim = "2", .program = "guest/ends", .args = {"polls for nothing"}, .limit = "0.3"},
+                 1000);
 }
 
 /* ---- Files for statistics ---- */
