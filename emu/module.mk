@@ -42,7 +42,7 @@ $(B)/obj/emu/report/report_assets.o: emu/report/report_page.css emu/report/repor
 # take what they call out of the same archive.
 EMU := $(B)/libemu.a
 EMU_LIBS := -lconfig -lelf -ldw -ljansson -lz -lm -lext2fs -lcom_err -lncurses -lnettle -lxxhash
-$(EMU): $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/cmd/ncube.c \
+$(EMU): $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(wildcard emu/plugin/*.c) emu/cmd/xnc.c emu/cmd/ncube.c \
     emu/cmd/hosts_%.c emu/nhost/% emu/rack/%,$(wildcard emu/*/*.c)) \
     vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) \
     libpio/file/map.c libpio/file/layout.c libpio/group/two_phase.c libpio/group/two_phase_window.c \
@@ -90,7 +90,7 @@ EMU_TEST_map_picture := tests/libpio/random_pattern.c
 EMU_TEST_rsp := tests/emu/gdb_target.c
 EMU_TEST_sched := tests/emu/sched_play.c tests/emu/sched_player.c
 EMU_TEST_sched_random := $(EMU_TEST_sched)
-EMU_TEST_turns := emu/qemu/plugin_turns.c emu/qemu/plugin_fiber.c
+EMU_TEST_turns := emu/plugin/plugin_turns.c emu/plugin/plugin_fiber.c
 $(foreach name,$(patsubst tests/emu/test_%.c,%,$(wildcard tests/emu/test_*.c)),\
     $(eval $(call host_test,emu/test_$(name),$(EMU_TEST_$(name)) $(EMU),$(EMU_LIBS))))
 $(eval $(call host_program,tests/emu/bench_net,tests/emu/bench_net.c tests/emu/traffic.c $(EMU),$(EMU_LIBS)))
@@ -116,7 +116,7 @@ $(B)/host/include/nhost.h $(B)/host/include/ncube/nhost.h: emu/nhost/nhost.h
 	cp $< $@
 
 PROGRAMS += $(B)/lib/plugin.so
-PLUGIN_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/qemu/plugin*.c))
+PLUGIN_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/plugin/*.c))
 $(PLUGIN_OBJS): HOST_CFLAGS += -fvisibility=hidden
 # QEMU has no sanitizers' library, nor do host programs that link libnhost.
 PLUGIN_MORE := $(B)/obj/emu/qemu/cost.o $(B)/obj/emu/qemu/inside.o $(B)/obj/emu/qemu/process_copy.o \

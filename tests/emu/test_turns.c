@@ -1,7 +1,7 @@
 /* Harts that take turns, without QEMU: threads of this process become fibers, and carriers execute them as they are
  * granted. */
 #define _GNU_SOURCE
-#include "emu/qemu/plugin_turns.h"
+#include "emu/plugin/plugin_turns.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

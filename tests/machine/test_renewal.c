@@ -130,7 +130,7 @@ Test(renewal, finds_the_functions_of_qemu)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         char *line = format(" T %s\n", names[k]);
 
-        cr_expect(strstr(o.out, line), "%s: see emu/qemu/plugin_flush.c", names[k]);
+        cr_expect(strstr(o.out, line), "%s: see emu/plugin/plugin_flush.c", names[k]);
         free(line);
     }
     outcome_free(&o);

@@ -42,6 +42,6 @@ Test(start, finds_the_functions_of_qemu_that_make_it_faster)
 
     cr_assert_eq(o.status, 0, "%s", o.err);
     cr_expect(strstr(o.out, " T qemu_ram_addr_from_host\n"));
-    cr_expect(strstr(o.out, " T cpu_physical_memory_test_and_clear_dirty\n"), "see emu/qemu/plugin_pages.c");
+    cr_expect(strstr(o.out, " T cpu_physical_memory_test_and_clear_dirty\n"), "see emu/plugin/plugin_pages.c");
     outcome_free(&o);
 }

@@ -1,7 +1,7 @@
 /*
  * The contract between ncube, the QEMU plugin and Vertex's lowest layer.
  *
- * Shared by three programs: the host (emu/), the plugin (emu/qemu/plugin.c) and the node kernel
+ * Shared by three programs: the host (emu/), the plugin (emu/plugin/plugin.c) and the node kernel
  * (vertex/, freestanding). Numbers and layouts only; no functions, no host headers.
  *
  * A cabinet is one QEMU process with n node harts and one injector hart (hart n). Its RAM:

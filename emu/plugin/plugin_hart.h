@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/qemu/qemu_abi.h"
+#include "emu/plugin/qemu_abi.h"
 #include "emu/qemu/slots.h"
 #include "vertex/contract/machine.h"
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/qemu/qemu_abi.h"
+#include "emu/plugin/qemu_abi.h"
 
 /* To be called when QEMU loads the plugin, with the number of its harts. Returns 0, or -1 with errno. */
 int flush_init(uint32_t harts);

@@ -2,13 +2,13 @@
  * The NCU's instructions (plugin_ncu.h). Those that need no answer are posted: ncube learns of them when the hart
  * stops. Traps go on without a stop where no cause can be due; the clock is set as plugin.c says.
  */
-#include "emu/qemu/plugin_ncu.h"
+#include "emu/plugin/plugin_ncu.h"
 
 #include <string.h>
 
-#include "emu/qemu/plugin_flush.h"
-#include "emu/qemu/plugin_hart.h"
-#include "emu/qemu/plugin_registers.h"
+#include "emu/plugin/plugin_flush.h"
+#include "emu/plugin/plugin_hart.h"
+#include "emu/plugin/plugin_registers.h"
 #include "vertex/contract/machine.h"
 
 /* ---- Posts ---- */

@@ -1,9 +1,9 @@
 /* Breakpoints that hold (plugin_breaks.h). */
-#include "emu/qemu/plugin_breaks.h"
+#include "emu/plugin/plugin_breaks.h"
 
 #include "emu/qemu/breaks.h"
 #include "emu/qemu/page_table.h"
-#include "emu/qemu/plugin_registers.h"
+#include "emu/plugin/plugin_registers.h"
 #include "vertex/contract/machine.h"
 
 struct here {

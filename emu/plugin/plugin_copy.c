@@ -8,7 +8,7 @@
  *                <--  answers: its process                      takes its own slots; starts carriers
  *                <--------------------------------------------  tells ncube: all harts have stopped
  */
-#include "emu/qemu/plugin_copy.h"
+#include "emu/plugin/plugin_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "emu/base/memory_file.h"
-#include "emu/qemu/plugin_debug.h"
-#include "emu/qemu/plugin_hart.h"
-#include "emu/qemu/plugin_turns.h"
+#include "emu/plugin/plugin_debug.h"
+#include "emu/plugin/plugin_hart.h"
+#include "emu/plugin/plugin_turns.h"
 #include "emu/qemu/process_copy.h"
 
 static struct {

@@ -1,4 +1,4 @@
-#include "emu/qemu/plugin_pages.h"
+#include "emu/plugin/plugin_pages.h"
 
 #include "vertex/contract/machine.h"
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "emu/qemu/debug_area.h"
-#include "emu/qemu/qemu_abi.h"
+#include "emu/plugin/qemu_abi.h"
 
 enum looks {
     LOOKS_NONE,

@@ -15,7 +15,7 @@
  * ends. Only then the carriers execute it. QEMU's own thread-local data stay with the fiber; so nothing of QEMU sees
  * the difference, but for the number of the thread, which it does not use.
  */
-#include "emu/qemu/plugin_turns.h"
+#include "emu/plugin/plugin_turns.h"
 
 #include <errno.h>
 #include <pthread.h>

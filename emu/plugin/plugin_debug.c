@@ -5,14 +5,14 @@
  * A place is known where the hart has looked, and after calls of the kernel, at which it looks if anywhere. Elsewhere
  * it is forgotten, unless the hart looks at all.
  */
-#include "emu/qemu/plugin_debug.h"
+#include "emu/plugin/plugin_debug.h"
 
 #include "emu/qemu/breaks.h"
 #include "emu/qemu/futex.h"
-#include "emu/qemu/plugin_breaks.h"
-#include "emu/qemu/plugin_looks.h"
-#include "emu/qemu/plugin_registers.h"
-#include "emu/qemu/plugin_turns.h"
+#include "emu/plugin/plugin_breaks.h"
+#include "emu/plugin/plugin_looks.h"
+#include "emu/plugin/plugin_registers.h"
+#include "emu/plugin/plugin_turns.h"
 #include "vertex/contract/machine.h"
 
 static struct {

@@ -1,10 +1,10 @@
 /* Each hart executes its part itself, as a fiber: QEMU finds the hart that it executes by thread-local storage. */
-#include "emu/qemu/plugin_flush.h"
+#include "emu/plugin/plugin_flush.h"
 
 #include <stdlib.h>
 
-#include "emu/qemu/plugin_hart.h"
-#include "emu/qemu/plugin_turns.h"
+#include "emu/plugin/plugin_hart.h"
+#include "emu/plugin/plugin_turns.h"
 
 /* QEMU's, as of version 10.0. */
 struct qemu_cpu;

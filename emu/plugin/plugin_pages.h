@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "emu/qemu/qemu_abi.h"
+#include "emu/plugin/qemu_abi.h"
 
 /* To be called for a block of the shared region that is being translated; acts for the first one. */
 void plugin_pages_expect_code(const struct qemu_plugin_tb *tb);

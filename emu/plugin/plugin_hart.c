@@ -1,13 +1,13 @@
 /*
  * How a hart stops, and how ncube learns of it (plugin_hart.h).
  */
-#include "emu/qemu/plugin_hart.h"
+#include "emu/plugin/plugin_hart.h"
 
 #include <unistd.h>
 
 #include "emu/qemu/futex.h"
-#include "emu/qemu/plugin_debug.h"
-#include "emu/qemu/plugin_turns.h"
+#include "emu/plugin/plugin_debug.h"
+#include "emu/plugin/plugin_turns.h"
 
 struct plugin plugin;
 

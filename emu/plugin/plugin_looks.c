@@ -1,5 +1,5 @@
 /* The words that instructions look at (plugin_looks.h): a scoreboard of QEMU, which translated code reads inline. */
-#include "emu/qemu/plugin_looks.h"
+#include "emu/plugin/plugin_looks.h"
 
 #include <string.h>
 

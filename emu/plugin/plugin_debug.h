@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "emu/qemu/debug_area.h"
-#include "emu/qemu/qemu_abi.h"
+#include "emu/plugin/qemu_abi.h"
 
 struct plugin_debug_ops {
     uint64_t (*cycles)(unsigned hart); /* its clock, at the end of the block */

@@ -1,9 +1,9 @@
-#include "emu/qemu/plugin_registers.h"
+#include "emu/plugin/plugin_registers.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "emu/qemu/qemu_abi.h"
+#include "emu/plugin/qemu_abi.h"
 
 /* The same handles serve all harts. */
 static struct {
