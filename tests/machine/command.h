@@ -82,7 +82,8 @@ pid_t command_find_qemu(const struct command *c);
 /* The process in which ncube runs the command's machine: its QEMU with ncube inside (emu/qemu/inside.h), or itself. */
 pid_t command_find_machine(const struct command *c);
 
-/* Fails the test unless all descendants of an ended command have ended, within two seconds. */
+/* Fails the test unless all descendants of an ended command have ended, within two seconds. Waits until QEMUs have
+ * given their files back, too, so that another command can have them. */
 void command_expect_nothing_left(const struct command *c, const char *what);
 
 struct outcome command_run(char *const argv[], const char *input);
